@@ -1,0 +1,3 @@
+module github.com/haven-mem/haven
+
+go 1.24
