@@ -1,0 +1,363 @@
+package arena
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/haven-mem/haven/internal/chunk"
+)
+
+// An Arena is memory for values of any type that end together.
+//
+// The zero Arena is ready to use and a nil *Arena stands for Go's heap, so
+// that code written for arenas also runs without one. An Arena is for one
+// goroutine at a time and must not be copied after first use. What was
+// allocated in it may be read by any goroutine.
+//
+// [Arena.Reset] takes all values back at once and hands their memory out again:
+// a pointer that was kept reads another value of its type from then on.
+// [Arena.Free], and simply dropping the Arena, take back nothing: what is still
+// referred to stays, and the garbage collector does the rest.
+type Arena struct {
+	_      noCopy
+	table  []any // *Lane[T] by type, see table.go
+	shift  uint8 // 32 less the table's bits
+	state  state
+	active []lane // lanes used since the last Reset
+	lanes  []lane // all
+	bytes  *Lane[byte]
+	dyn    *dynamic // lanes of types known at run time only
+	self   *Arena   // finds copies
+
+	name     string
+	limit    int // 0: none
+	retain   int // bytes plus one; 0: the default
+	first    int // 0: the default
+	max      int // 0: the default
+	reserved int // bytes in chunks, over all lanes
+	high     int // most bytes in use, up to the last Reset or Release
+	resets   uint64
+
+	callbacks []func()
+	calling   bool
+	frames    []frame
+	positions []position
+	serial    uint64
+}
+
+// A lane is a Lane[T] of whatever T, or a dynamic one.
+type lane interface {
+	rewind() int
+	position() position
+	release(position)
+	releaseAll()
+	idleBytes() int
+	dropIdle(most int)
+	idleSince() uint64
+	end()
+	usedBytes() int
+	stats() LaneStats
+}
+
+type state uint8
+
+const (
+	usable state = iota
+	parked       // in a Pool
+	freed
+)
+
+// noCopy makes go vet report copies of the structs that hold one.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// NewArena returns an arena with the given options. An arena without memory
+// takes less than 600 bytes; chunks are added as they are needed.
+func NewArena(opts ...Option) *Arena {
+	a := new(Arena)
+	for _, o := range opts {
+		o.apply(a)
+	}
+	return a
+}
+
+// New returns a pointer to a zero T in a, or on Go's heap if a is nil. It costs
+// about two nanoseconds; a [Lane] costs less than one. It panics with a
+// [*LimitError] if the arena's limit is reached, and after Free.
+func New[T any](a *Arena) *T {
+	if a == nil {
+		return new(T)
+	}
+	return laneOf[T](a, "New").New()
+}
+
+// NewFrom returns a pointer to a T in a, or on Go's heap if a is nil, that
+// holds v. It panics as [New] does.
+func NewFrom[T any](a *Arena, v T) *T {
+	p := New[T](a)
+	*p = v
+	return p
+}
+
+// MakeSlice returns a zero slice of the given length and capacity in elements,
+// in a, or on Go's heap if a is nil. It panics if len is negative or above cap,
+// if the slice is larger than the address space, and as [New] does.
+func MakeSlice[T any](a *Arena, len, cap int) []T {
+	if a == nil {
+		checkLen[T]("MakeSlice", len, cap)
+		return make([]T, len, cap)
+	}
+	return laneOf[T](a, "MakeSlice").MakeSlice(len, cap)
+}
+
+// TryNew is [New] that returns a [*LimitError], which Is [ErrLimit], where New
+// panics with it. The arena stays usable.
+func TryNew[T any](a *Arena) (*T, error) {
+	if a == nil {
+		return new(T), nil
+	}
+	l := laneOf[T](a, "TryNew")
+	if l.i == 0 {
+		if err := l.more("TryNew", 1); err != nil {
+			return nil, err
+		}
+	}
+	return l.New(), nil
+}
+
+// TryMakeSlice is [MakeSlice] that returns a [*LimitError] where MakeSlice
+// panics with it. Lengths that MakeSlice panics for are misuse here, too.
+func TryMakeSlice[T any](a *Arena, len, cap int) ([]T, error) {
+	if a == nil {
+		return MakeSlice[T](a, len, cap), nil
+	}
+	return laneOf[T](a, "TryMakeSlice").makeSlow("TryMakeSlice", len, cap)
+}
+
+// LaneOf returns a's lane of T, for loops in which even the look-up of [New]
+// counts. The lane stays a's for all of its life, over every Reset. For a nil
+// arena it returns a new Lane each of whose values is an object of Go's heap.
+// It panics after Free.
+func LaneOf[T any](a *Arena) *Lane[T] {
+	if a == nil {
+		return &Lane[T]{heap: true}
+	}
+	a.checkUsable("LaneOf")
+	return laneOf[T](a, "LaneOf")
+}
+
+// Reset takes back everything allocated in a and keeps the memory for what
+// comes next. It runs the callbacks of [Arena.OnReset] first, ends all open
+// Marks, and clears what was used: its cost is what was used, not what is
+// reserved. A lane that took several chunks goes on with one of the size that
+// was needed; a peak is forgotten over the following Resets; and what is kept is
+// at most the arena's Retain. On a nil or unused arena Reset does nothing. It
+// panics after Free.
+func (a *Arena) Reset() {
+	if a == nil {
+		return
+	}
+	a.checkUsable("Reset")
+	a.runCallbacks(0, "Reset")
+	a.resets++
+	used := 0
+	for i, l := range a.active {
+		used += l.rewind()
+		a.active[i] = nil
+	}
+	a.high = max(a.high, used)
+	a.active = a.active[:0]
+	a.frames, a.positions = a.frames[:0], a.positions[:0]
+	if a.resets%expireEvery == 0 {
+		a.expire()
+	}
+	if keep := a.retained(); a.reserved > keep {
+		a.trim(keep)
+	}
+}
+
+// expireEvery is how many Resets a lane may lie idle before it gives up its
+// memory.
+const expireEvery = 16
+
+// expire takes the memory of lanes that lay idle for long.
+func (a *Arena) expire() {
+	for _, l := range a.lanes {
+		if a.resets-l.idleSince() >= expireEvery {
+			l.dropIdle(0)
+		}
+	}
+}
+
+// Free ends the arena: it runs the callbacks of [Arena.OnReset] and lets go of
+// all memory. Nothing is reused: what is still referred to stays as it is, and
+// the garbage collector takes the rest. Using the arena or one of its lanes
+// after Free panics, a second Free as well. On a nil arena Free does nothing.
+func (a *Arena) Free() {
+	if a == nil {
+		return
+	}
+	a.checkUsable("Free")
+	a.runCallbacks(0, "Free")
+	a.noteHighWater()
+	for _, l := range a.lanes {
+		l.end()
+	}
+	a.state = freed
+	a.table, a.active, a.lanes, a.bytes, a.dyn = nil, nil, nil, nil, nil
+	a.frames, a.positions, a.callbacks = nil, nil, nil
+	a.reserved = 0
+}
+
+// Trim lets go of memory that holds nothing until at most keep bytes are
+// reserved, or nothing is left that could go. It never touches what is in use.
+// It panics if keep is negative, and after Free. On a nil arena it does nothing.
+func (a *Arena) Trim(keep int) {
+	if keep < 0 {
+		panic(fmt.Sprintf("arena: Trim(%d) of %s: want a number of bytes, 0 or more", keep, a.title()))
+	}
+	if a == nil {
+		return
+	}
+	a.checkUsable("Trim")
+	a.trim(keep)
+}
+
+// trim drops idle chunks, the lane with most of them first.
+func (a *Arena) trim(keep int) {
+	for a.reserved > keep {
+		var most lane
+		n := 0
+		for _, l := range a.lanes {
+			if b := l.idleBytes(); b > n {
+				most, n = l, b
+			}
+		}
+		if most == nil {
+			return
+		}
+		most.dropIdle(keep)
+	}
+}
+
+// OnReset registers f to run once, at the next Reset, Free, or Release of a
+// Mark made before it; the last one registered runs first, while everything
+// allocated is still intact. If one panics the others still run, and the panic
+// goes on. f may allocate in a, and what it allocates goes with the rest, but
+// must not Reset, Release or Free it. On a nil arena, which is never reset, f
+// is dropped. OnReset panics if f is nil, and after Free.
+func (a *Arena) OnReset(f func()) {
+	if f == nil {
+		panic("arena: OnReset(nil) of " + a.title())
+	}
+	if a == nil {
+		return
+	}
+	a.checkUsable("OnReset")
+	a.callbacks = append(a.callbacks, f)
+}
+
+// runCallbacks runs those registered after the first n, last in first out. Each
+// is taken off before it runs, so that the rest can be run from a deferred call
+// when one panics.
+func (a *Arena) runCallbacks(n int, op string) {
+	if a.calling {
+		panic("arena: " + op + " inside an OnReset callback of " + a.title())
+	}
+	if len(a.callbacks) <= n {
+		return
+	}
+	a.calling = true
+	defer func() {
+		a.calling = false
+		if len(a.callbacks) > n { // one panicked
+			a.runCallbacks(n, op)
+		}
+	}()
+	for len(a.callbacks) > n {
+		k := len(a.callbacks) - 1
+		f := a.callbacks[k]
+		a.callbacks[k] = nil
+		a.callbacks = a.callbacks[:k]
+		f()
+	}
+}
+
+// checkUsable panics if the arena was freed, lies in a Pool or is a copy.
+func (a *Arena) checkUsable(op string) {
+	if a.self != a || a.state != usable {
+		a.unusable(op)
+	}
+}
+
+//go:noinline
+func (a *Arena) unusable(op string) {
+	switch {
+	case a.self == nil:
+		a.self = a
+	case a.self != a:
+		panic(fmt.Sprintf("arena: %s on a copy of %s: pass a *Arena", op, a.title()))
+	case a.state == parked:
+		panic(fmt.Sprintf("arena: %s on %s after Put into its Pool", op, a.title()))
+	default:
+		panic(fmt.Sprintf("arena: %s after Free of %s", op, a.title()))
+	}
+}
+
+// title names the arena in messages.
+func (a *Arena) title() string {
+	switch {
+	case a == nil:
+		return "the nil arena"
+	case a.name == "":
+		return "an arena without a name"
+	}
+	return fmt.Sprintf("arena %q", a.name)
+}
+
+// charge adds bytes to what is reserved, or returns an error that names
+// requested if that would exceed the limit even with idle chunks let go.
+func (a *Arena) charge(bytes, requested int) error {
+	if a == nil {
+		return nil
+	}
+	if a.limit > 0 && bytes > a.limit-a.reserved {
+		for _, l := range a.lanes {
+			l.dropIdle(math.MaxInt)
+		}
+		if bytes > a.limit-a.reserved {
+			return &LimitError{Name: a.name, Limit: a.limit, Used: a.reserved, Requested: requested}
+		}
+	}
+	a.reserved += bytes
+	return nil
+}
+
+// credit takes back a charge.
+func (a *Arena) credit(bytes int) {
+	if a != nil {
+		a.reserved -= bytes
+	}
+}
+
+// room returns the bytes left under the limit.
+func (a *Arena) room() int { return a.limit - a.reserved }
+
+// retained returns the bytes that may stay over a Reset.
+func (a *Arena) retained() int {
+	if a.retain > 0 {
+		return a.retain - 1
+	}
+	return chunk.Retain
+}
+
+// noteHighWater records what is in use, before it becomes less.
+func (a *Arena) noteHighWater() {
+	used := 0
+	for _, l := range a.active {
+		used += l.usedBytes()
+	}
+	a.high = max(a.high, used)
+}

@@ -1,0 +1,148 @@
+package arena
+
+import "fmt"
+
+// A Mark is a point in the life of an arena to which [Arena.Release] returns.
+// The zero Mark belongs to the nil arena.
+type Mark struct {
+	a      *Arena
+	depth  int    // frames open when it was made, itself included
+	serial uint64 // unique in the arena, so that a stale Mark is known as one
+}
+
+// A frame is what an arena remembers of an open Mark. Lanes in a.active before
+// it have a position each in a.positions; those behind it were at rest.
+type frame struct {
+	serial    uint64
+	active    int // len(a.active)
+	positions int // len(a.positions)
+	callbacks int // len(a.callbacks)
+}
+
+// A position is how far a lane had come.
+type position struct {
+	open        bool // there was an open chunk
+	full, large int  // chunks in rest
+	lo, hi      int  // bounds of the open chunk
+}
+
+// Mark opens a scope inside the arena: [Arena.Release] with the result takes
+// back what was allocated since, and only that. Scopes nest, last in first out.
+// Mark costs a few nanoseconds for each lane used since the last Reset, and
+// allocates nothing in a steady state. On a nil arena it does nothing. It
+// panics after Free.
+//
+// The idea is obstack's and Postgres' subcontexts', without a second arena.
+func (a *Arena) Mark() Mark {
+	if a == nil {
+		return Mark{}
+	}
+	a.checkUsable("Mark")
+	a.serial++
+	a.frames = append(a.frames, frame{a.serial, len(a.active), len(a.positions), len(a.callbacks)})
+	for _, l := range a.active {
+		a.positions = append(a.positions, l.position())
+	}
+	return Mark{a, len(a.frames), a.serial}
+}
+
+// Release takes back everything allocated since m and runs the callbacks
+// registered since, the last one first. What it took back is cleared and handed
+// out again by later allocations: pointers into it read other values of their
+// type from then on. It costs what was used since the Mark.
+//
+// It panics if m is not the innermost open Mark of this arena.
+func (a *Arena) Release(m Mark) {
+	if a == nil && m.a == nil {
+		return
+	}
+	if a == nil || m.a != a {
+		panic(fmt.Sprintf("arena: Release on %s of a Mark of %s", a.title(), m.a.title()))
+	}
+	a.checkUsable("Release")
+	top := len(a.frames)
+	if top != m.depth || a.frames[top-1].serial != m.serial {
+		panic(fmt.Sprintf("arena: Release out of order on %s: %s", a.title(), a.orderError(m)))
+	}
+	f := a.frames[top-1]
+	a.runCallbacks(f.callbacks, "Release")
+	a.noteHighWater()
+	for i, l := range a.active {
+		if i < f.active {
+			l.release(a.positions[f.positions+i])
+		} else {
+			l.releaseAll()
+		}
+		if i >= f.active {
+			a.active[i] = nil
+		}
+	}
+	a.active = a.active[:f.active]
+	a.positions = a.positions[:f.positions]
+	a.frames = a.frames[:top-1]
+}
+
+// orderError says why m is not the innermost open Mark.
+func (a *Arena) orderError(m Mark) string {
+	for i, f := range a.frames {
+		if f.serial == m.serial {
+			return fmt.Sprintf("mark %d has %d marks open inside it", m.serial, len(a.frames)-1-i)
+		}
+	}
+	return fmt.Sprintf("mark %d is no longer open (released, or ended by Reset)", m.serial)
+}
+
+// position returns how far the lane has come.
+func (l *Lane[T]) position() position {
+	p := position{open: len(l.buf) > 0}
+	p.lo, p.hi = l.bounds()
+	if l.rest != nil {
+		p.full, p.large = len(l.rest.full), len(l.rest.large)
+	}
+	return p
+}
+
+// release goes back to p: what was handed out since is cleared, and the chunks
+// added since become spares.
+func (l *Lane[T]) release(p position) {
+	l.top = max(l.top, l.inUse())
+	r := l.rest
+	if r != nil {
+		for i := p.large; i < len(r.large); i++ {
+			l.a.credit(len(r.large[i]) * l.size())
+			r.largeLen -= len(r.large[i])
+			r.large[i] = nil
+		}
+		r.large = r.large[:p.large]
+	}
+	lo, hi := l.bounds()
+	for r != nil && len(r.full) > p.full || !p.open && len(l.buf) > 0 {
+		clear(l.buf[:lo])
+		clear(l.buf[hi:])
+		r = l.others()
+		r.spare = append(r.spare, l.buf)
+		l.open(nil)
+		lo, hi = 0, 0
+		if k := len(r.full); k > p.full {
+			l.buf, lo, hi = r.full[k-1].buf, r.full[k-1].lo, r.full[k-1].hi
+			r.full[k-1] = span[T]{}
+			r.full = r.full[:k-1]
+		}
+	}
+	if p.open {
+		clear(l.buf[p.lo:lo])
+		clear(l.buf[hi:p.hi])
+		l.free, l.i = l.buf[p.lo:], p.hi-p.lo
+	}
+	l.checkInvariants()
+}
+
+// releaseAll goes back to rest, as the lane was at the Mark.
+func (l *Lane[T]) releaseAll() {
+	l.release(position{})
+	if n := l.spareLen(); n > 0 {
+		l.buf = l.takeSpare(n)
+	}
+	l.free, l.i, l.active = nil, 0, false
+	l.checkInvariants()
+}

@@ -1,0 +1,163 @@
+package arena
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"weak"
+)
+
+// A Pool keeps warm arenas for work that repeats: a request, a document, a
+// query. The same call site allocates the same mix of types, so an arena that
+// comes back has the chunks the next user needs, and a steady program allocates
+// nothing.
+//
+// The zero Pool is ready; make one with [NewPool] to set options, which then
+// hold for each of its arenas. A Pool may be used by any number of goroutines
+// and must not be copied after first use.
+//
+// It keeps as many idle arenas as were lately in use at one time, at most
+// [MaxIdle], each of at most its Retain bytes. Arenas that no Get asked for
+// between two garbage collections are let go, half of them at each, but for a
+// floor of one for each P. Arenas in use are not touched.
+type Pool struct {
+	_    noCopy
+	opts []Option
+
+	mu    sync.Mutex
+	idle  []*Arena // the warmest last
+	spare int      // fewest idle since the last garbage collection
+	armed bool
+	stats PoolStats
+}
+
+// MaxIdle is the most arenas that a [Pool] keeps idle.
+const MaxIdle = 1024
+
+// PoolStats describes a pool. Its numbers add up:
+//
+//	Gets = Hits + Misses and Puts = Dropped + Trimmed + Idle + Hits
+type PoolStats struct {
+	Idle     int    // arenas that wait
+	Reserved int    // bytes in the chunks of those
+	Gets     uint64 // calls
+	Hits     uint64 // Gets that found a warm arena
+	Misses   uint64 // Gets that made a new one
+	Puts     uint64 // calls
+	Dropped  uint64 // arenas that Put left to the garbage collector
+	Trimmed  uint64 // idle arenas let go after a garbage collection
+}
+
+// NewPool returns a pool whose arenas have the given options.
+func NewPool(opts ...Option) *Pool {
+	return &Pool{opts: opts}
+}
+
+// Get returns an empty arena, warm if there is one. It costs a lock that is
+// held for a few instructions. A nil Pool returns nil, the arena that stands
+// for Go's heap.
+func (p *Pool) Get() *Arena {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	p.stats.Gets++
+	var a *Arena
+	if k := len(p.idle) - 1; k >= 0 {
+		a = p.idle[k]
+		p.idle[k] = nil
+		p.idle = p.idle[:k]
+		p.spare = min(p.spare, k)
+		p.stats.Hits++
+		p.stats.Reserved -= a.reserved
+	} else {
+		p.stats.Misses++
+	}
+	p.mu.Unlock()
+	if a == nil {
+		return NewArena(p.opts...)
+	}
+	a.state = usable
+	return a
+}
+
+// Put resets a and keeps it for a later Get. Values allocated in a must not be
+// used afterwards, as after [Arena.Reset]; allocating from a before a Get
+// returns it panics. An arena that panics must not be Put: leave it, or Free
+// it, and the garbage collector takes it. Put of a nil arena does nothing, as
+// does Put into a nil Pool, which leaves a to the garbage collector. Put panics
+// if a was freed or was put already.
+func (p *Pool) Put(a *Arena) {
+	if p == nil || a == nil {
+		return
+	}
+	a.checkUsable("Pool.Put")
+	a.Reset()
+	a.state = parked
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.Puts++
+	if len(p.idle) >= MaxIdle {
+		p.stats.Dropped++
+		return
+	}
+	p.idle = append(p.idle, a)
+	p.stats.Reserved += a.reserved
+	if !p.armed {
+		p.armed = true
+		p.spare = 0
+		p.arm()
+	}
+}
+
+// Stats returns the pool's numbers.
+func (p *Pool) Stats() PoolStats {
+	if p == nil {
+		return PoolStats{}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.stats
+	s.Idle = len(p.idle)
+	return s
+}
+
+// String returns the numbers in one line.
+func (s PoolStats) String() string {
+	return fmt.Sprintf("%d idle arenas with %d bytes, %d gets (%d hits, %d misses), %d puts (%d dropped), %d trimmed",
+		s.Idle, s.Reserved, s.Gets, s.Hits, s.Misses, s.Puts, s.Dropped, s.Trimmed)
+}
+
+// arm has trim called after the next garbage collection: a cleanup runs when
+// the object it belongs to, which nothing refers to, is found dead. It refers
+// to the pool weakly, so that a pool that is dropped goes with its arenas.
+func (p *Pool) arm() {
+	runtime.AddCleanup(new(sentinel), func(w weak.Pointer[Pool]) {
+		if p := w.Value(); p != nil {
+			p.trim()
+		}
+	}, weak.Make(p))
+}
+
+// A sentinel is an object whose death tells of a garbage collection. It has a
+// pointer so that it is not one of several in a block of the tiny allocator,
+// which die together.
+type sentinel struct{ _ *byte }
+
+// trim lets go of half of the arenas that stayed idle since the last call, the
+// coldest first, and waits for the next garbage collection.
+func (p *Pool) trim() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	floor := runtime.GOMAXPROCS(0)
+	n := min((p.spare+1)/2, max(len(p.idle)-floor, 0))
+	for _, a := range p.idle[:n] {
+		p.stats.Reserved -= a.reserved
+	}
+	p.stats.Trimmed += uint64(n)
+	k := copy(p.idle, p.idle[n:])
+	clear(p.idle[k:])
+	p.idle = p.idle[:k]
+	p.spare = k
+	p.arm()
+}

@@ -1,0 +1,116 @@
+package arena
+
+import "github.com/haven-mem/haven/internal/chunk"
+
+// Reset takes back every value the lane handed out and keeps the memory for
+// the next ones. It clears what was used, so it costs what was used, and
+// joins several chunks into one of the size that was needed. A lane of an arena
+// may be reset by itself, but not while the arena has an open [Mark]; then it
+// panics, as it does after Free of the arena.
+func (l *Lane[T]) Reset() {
+	if l.heap {
+		return
+	}
+	if l.a != nil {
+		l.a.checkUsable("Lane.Reset")
+		if len(l.a.frames) > 0 {
+			panic("arena: Lane.Reset while " + l.a.title() + " has an open Mark")
+		}
+		l.a.noteHighWater()
+	}
+	if l.active {
+		l.rewind()
+		if l.a != nil { // it stays among the arena's active lanes
+			l.active = true
+			l.open(l.buf)
+		}
+	}
+}
+
+// rewind puts the lane to rest: everything is taken back, what was used is
+// clear or left to the garbage collector, and one chunk stays at the most. It
+// returns how many bytes were in use.
+func (l *Lane[T]) rewind() int {
+	used := l.inUse()
+	l.peak.Note(max(l.top, used))
+	l.top = 0
+	switch {
+	case l.rest != nil && l.rest.any():
+		// Several chunks. Let them go; the next use makes a single one that
+		// holds as much, which also saves clearing these.
+		l.drop()
+	case l.peak.Outgrown(len(l.buf)) && l.outgrowable():
+		l.drop()
+	default:
+		lo, hi := l.bounds()
+		clear(l.buf[:lo])
+		clear(l.buf[hi:])
+	}
+	l.free, l.i = nil, 0
+	l.active = false
+	if l.a != nil {
+		l.last = l.a.resets
+	}
+	l.checkInvariants()
+	return used * l.size()
+}
+
+// outgrowable reports whether the chunk is larger than a first chunk, which is
+// not worth replacing.
+func (l *Lane[T]) outgrowable() bool {
+	first, _ := l.a.chunkSizes()
+	return len(l.buf) > chunk.Elems(first, uintptr(l.size()))
+}
+
+// any reports whether there is a chunk beside the open one.
+func (r *rest[T]) any() bool { return len(r.full)+len(r.large)+len(r.spare) > 0 }
+
+// drop leaves all chunks to the garbage collector.
+func (l *Lane[T]) drop() {
+	l.a.credit(l.reserved() * l.size())
+	l.buf, l.rest = nil, nil
+}
+
+// idleBytes returns the size of the whole chunks that hold nothing.
+func (l *Lane[T]) idleBytes() int {
+	n := 0
+	if !l.active {
+		n = len(l.buf)
+	}
+	if l.rest != nil {
+		for _, s := range l.rest.spare {
+			n += len(s)
+		}
+	}
+	return n * l.size()
+}
+
+// dropIdle leaves the whole chunks that hold nothing to the garbage collector
+// and keeps the lane from asking for more than most bytes in one go next time.
+func (l *Lane[T]) dropIdle(most int) {
+	l.a.credit(l.idleBytes())
+	if !l.active {
+		l.buf = nil
+	}
+	if l.rest != nil {
+		l.rest.spare = nil
+	}
+	if size := l.size(); size > 0 {
+		l.peak.Cap(most / size)
+	}
+	l.checkInvariants()
+}
+
+// idleSince returns the count of the Reset at which the lane was last in use.
+func (l *Lane[T]) idleSince() uint64 {
+	if l.active {
+		return l.a.resets
+	}
+	return l.last
+}
+
+// end makes the lane unusable and drops its memory. Values handed out stay.
+func (l *Lane[T]) end() {
+	l.free, l.i, l.buf, l.rest = nil, 0, nil, nil
+	l.active = false
+}

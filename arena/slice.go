@@ -1,0 +1,148 @@
+package arena
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/haven-mem/haven/internal/addr"
+)
+
+// Append appends vs to s and returns the result, in a, or as the built-in
+// append does if a is nil. It grows s in place when s is the last slice of its
+// type in a and there is room behind it; otherwise it copies s within a, at
+// least doubling its capacity. A slice that is not a's memory is copied into a
+// and itself left alone, its spare capacity included. It panics as [New] does.
+func Append[T any](a *Arena, s []T, vs ...T) []T {
+	if a == nil {
+		return append(s, vs...)
+	}
+	return laneOf[T](a, "Append").Append(s, vs...)
+}
+
+// Append is the function [Append] for the lane's type and memory.
+func (l *Lane[T]) Append(s []T, vs ...T) []T {
+	if l.heap {
+		return append(s, vs...)
+	}
+	if len(vs) == 0 {
+		return s
+	}
+	n := len(s) + len(vs)
+	if n < 0 {
+		panic(fmt.Sprintf("arena: Append of %d values to a slice of %d overflows", len(vs), len(s)))
+	}
+	if n <= cap(s) && l.owns(s) {
+		return append(s, vs...)
+	}
+	if more := n - cap(s); l.endsAtCursor(s) && more <= l.i {
+		hi := len(l.buf) - len(l.free)
+		lo := hi - cap(s)
+		l.free = l.free[more:]
+		l.i -= more
+		l.checkInvariants()
+		return append(l.buf[lo:lo+len(s):hi+more], vs...)
+	}
+	grown := l.MakeSlice(n, max(n, 2*cap(s)))
+	copy(grown[copy(grown, s):], vs)
+	return grown
+}
+
+// endsAtCursor reports whether s is the last slice of the open chunk.
+func (l *Lane[T]) endsAtCursor(s []T) bool {
+	lo := len(l.buf) - len(l.free)
+	c := cap(s)
+	return c > 0 && l.free != nil && lo >= c && l.size() > 0 && &s[:c][c-1] == &l.buf[lo-1]
+}
+
+// owns reports whether s is memory of the lane.
+func (l *Lane[T]) owns(s []T) bool {
+	if addr.Within(s, l.buf) {
+		return true
+	}
+	if l.rest != nil {
+		for i := len(l.rest.full) - 1; i >= 0; i-- {
+			if addr.Within(s, l.rest.full[i].buf) {
+				return true
+			}
+		}
+		for i := len(l.rest.large) - 1; i >= 0; i-- {
+			if addr.Within(s, l.rest.large[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// String returns a copy of s as a string in a, or on Go's heap if a is nil. The
+// text is valid until Reset, after which its bytes, but never its length,
+// change under a string that was kept. It panics as [New] does.
+func String[S ~string | ~[]byte](a *Arena, s S) string {
+	if len(s) == 0 {
+		return ""
+	}
+	var b []byte
+	switch {
+	case a == nil:
+		b = make([]byte, len(s))
+	case a.bytes == nil:
+		a.bytes = laneOf[byte](a, "String")
+		fallthrough
+	default:
+		b = a.bytes.MakeSlice(len(s), len(s))
+	}
+	copy(b, s)
+	return addr.String(b)
+}
+
+// Clone returns a shallow copy of v on Go's heap, so that it can outlive the
+// arena it came from: v is a pointer, whose target is copied, a slice, whose
+// elements are, or a string. A nil v stays nil. What v's copy itself points to
+// is still where it was. Clone panics for any other type. It uses reflection
+// for named types and costs about as much as the allocation.
+//
+// The name and meaning are those of Clone in Go's experimental arena package.
+func Clone[T any](v T) T {
+	switch s := any(v).(type) {
+	case string:
+		return any(strings.Clone(s)).(T)
+	}
+	rv := reflect.ValueOf(v)
+	switch rv.Kind() {
+	case reflect.Pointer:
+		if rv.IsNil() {
+			return v
+		}
+		p := reflect.New(rv.Type().Elem())
+		p.Elem().Set(rv.Elem())
+		return p.Convert(rv.Type()).Interface().(T)
+	case reflect.Slice:
+		if rv.IsNil() {
+			return v
+		}
+		s := reflect.MakeSlice(rv.Type(), rv.Len(), rv.Len())
+		reflect.Copy(s, rv)
+		return s.Interface().(T)
+	case reflect.String:
+		return reflect.ValueOf(strings.Clone(rv.String())).Convert(rv.Type()).Interface().(T)
+	}
+	panic(fmt.Sprintf("arena: Clone of a %v: want a pointer, a slice or a string", reflect.TypeFor[T]()))
+}
+
+// checkLen panics if no slice of T of that length and capacity can be.
+func checkLen[T any](op string, length, capacity int) {
+	if length < 0 || capacity < length {
+		panic(fmt.Sprintf("arena: %s[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
+			op, reflect.TypeFor[T](), length, capacity))
+	}
+	if size := int(reflect.TypeFor[T]().Size()); size > 0 && capacity > maxBytes/size {
+		panic(fmt.Sprintf("arena: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
+			op, reflect.TypeFor[T](), capacity, size, maxBytes))
+	}
+}
+
+// maxBytes is the largest object that Go's heap can hold: 2⁴⁷ bytes, or 2³¹-1
+// where addresses have 32 bits.
+const maxBytes = 1<<(31+16*(strconv.IntSize/64)) - (1 - strconv.IntSize/64)

@@ -1,0 +1,148 @@
+package arena
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Stats describes an arena's memory in bytes. The numbers add up, for the
+// arena and for each lane:
+//
+//	Reserved = InUse + Idle + Gaps
+//
+// and the arena's are the sums of its lanes'.
+type Stats struct {
+	Name      string
+	InUse     int    // handed out since the last Reset
+	Reserved  int    // taken from Go's heap in chunks
+	Idle      int    // free in open, spare and clean chunks
+	Gaps      int    // left over at the ends of chunks, until Reset
+	HighWater int    // the most that was in use at one time
+	Limit     int    // 0: none
+	Chunks    int    // pieces taken from Go's heap
+	Resets    uint64 // since the arena was made
+	Lanes     []LaneStats
+}
+
+// LaneStats describes the part of an arena that holds values of one type.
+type LaneStats struct {
+	Type     string // as %v prints it
+	Size     int    // bytes of one value
+	Count    int    // values handed out, each element of a slice counted
+	InUse    int    // bytes: Count × Size
+	Reserved int
+	Idle     int
+	Gaps     int
+	Chunks   int
+}
+
+// Stats returns the arena's numbers. It costs a few nanoseconds for each chunk
+// and allocates. For a nil or freed arena they are zero but for the name, the
+// limit, the resets and the high-water mark.
+func (a *Arena) Stats() Stats {
+	if a == nil {
+		return Stats{}
+	}
+	s := Stats{Name: a.name, Limit: a.limit, Resets: a.resets, HighWater: a.high}
+	for _, l := range a.lanes {
+		ls := l.stats()
+		s.Lanes = append(s.Lanes, ls)
+		s.InUse += ls.InUse
+		s.Reserved += ls.Reserved
+		s.Idle += ls.Idle
+		s.Gaps += ls.Gaps
+		s.Chunks += ls.Chunks
+	}
+	s.HighWater = max(s.HighWater, s.InUse)
+	return s
+}
+
+// String returns one line for the arena and one for each lane.
+func (s Stats) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d bytes in use, %d reserved, %d at the peak, %d chunks, %d resets",
+		(&Arena{name: s.Name}).title(), s.InUse, s.Reserved, s.HighWater, s.Chunks, s.Resets)
+	for _, l := range s.Lanes {
+		b.WriteString("\n\t" + l.String())
+	}
+	return b.String()
+}
+
+// String returns the lane's numbers in one line.
+func (s LaneStats) String() string {
+	return fmt.Sprintf("%s: %d × %d bytes in use, %d reserved, %d idle, %d in gaps, %d chunks",
+		s.Type, s.Count, s.Size, s.Reserved, s.Idle, s.Gaps, s.Chunks)
+}
+
+// String describes the arena in one line.
+func (a *Arena) String() string {
+	if a == nil {
+		return a.title()
+	}
+	if a.state == freed {
+		return a.title() + " (freed)"
+	}
+	head, _, _ := strings.Cut(a.Stats().String(), "\n")
+	return head
+}
+
+// stats returns the lane's numbers.
+func (l *Lane[T]) stats() LaneStats {
+	size := l.size()
+	s := LaneStats{Type: reflect.TypeFor[T]().String(), Size: size, Count: l.inUse()}
+	idle := l.i
+	if !l.active {
+		idle = len(l.buf)
+	}
+	gaps := 0
+	if len(l.buf) > 0 {
+		s.Chunks++
+	}
+	if r := l.rest; r != nil {
+		s.Chunks += len(r.full) + len(r.large) + len(r.spare)
+		for _, f := range r.full {
+			gaps += f.hi - f.lo
+		}
+		for _, b := range r.spare {
+			idle += len(b)
+		}
+	}
+	s.InUse, s.Idle, s.Gaps = s.Count*size, idle*size, gaps*size
+	s.Reserved = l.reserved() * size
+	return s
+}
+
+// inUse returns the number of elements handed out.
+func (l *Lane[T]) inUse() int {
+	if !l.active {
+		return 0
+	}
+	lo, hi := l.bounds()
+	n := lo + len(l.buf) - hi
+	if r := l.rest; r != nil {
+		for _, f := range r.full {
+			n += f.lo + len(f.buf) - f.hi
+		}
+		n += r.largeLen
+	}
+	return n
+}
+
+// usedBytes returns the bytes handed out.
+func (l *Lane[T]) usedBytes() int { return l.inUse() * l.size() }
+
+// reserved returns the number of elements in all chunks.
+func (l *Lane[T]) reserved() int {
+	n := len(l.buf)
+	if r := l.rest; r != nil {
+		for _, f := range r.full {
+			n += len(f.buf)
+		}
+		for _, b := range r.spare {
+			n += len(b)
+		}
+		n += r.largeLen
+	}
+	return n
+}

@@ -1,0 +1,42 @@
+// Package addr is the one place where packages that otherwise hold no unsafe
+// code look at machine words: the identity of a type, whether a slice lies
+// inside a chunk, and a string that shares the bytes of a slice.
+//
+// Each function is a few instructions long and inlines. The facts it relies on
+// are numbered in GC.md.
+package addr
+
+import "unsafe"
+
+// TypeWord returns the type word of v: a number that is the same for two
+// values exactly when their dynamic types are, except that a plugin or a type
+// made by reflection may bring a second word for a type. It is meant as the
+// input of a hash: whoever finds an entry by it must still compare types.
+func TypeWord(v any) uintptr {
+	// SAFETY: GC.md fact 12: an empty interface is two words, the type first.
+	// The word is read as a number and never turned back into a pointer.
+	return *(*uintptr)(unsafe.Pointer(&v))
+}
+
+// Within reports whether the memory of s, up to its capacity, lies inside that
+// of chunk. A slice without capacity, or of a type without size, lies nowhere.
+func Within[T any](s, chunk []T) bool {
+	size := unsafe.Sizeof(*new(T))
+	if cap(s) == 0 || size == 0 {
+		return false
+	}
+	// SAFETY: GC.md fact 13: heap memory does not move, and a slice on the
+	// stack, which may, is in no chunk whatever its address; both addresses are
+	// taken with nothing in between and are only compared.
+	p := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
+	c := uintptr(unsafe.Pointer(unsafe.SliceData(chunk)))
+	return p-c < uintptr(len(chunk))*size && uintptr(cap(s))*size <= uintptr(len(chunk))*size-(p-c)
+}
+
+// String returns a string that shares the bytes of b. The caller promises not
+// to change them for as long as the string's owner may read it.
+func String(b []byte) string {
+	// SAFETY: GC.md fact 14: the string keeps the chunk of b alive like the
+	// slice does; whoever reuses the chunk changes the text, never its length.
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}

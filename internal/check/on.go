@@ -1,0 +1,6 @@
+//go:build haven_check
+
+package check
+
+// Enabled is true in the check build.
+const Enabled = true

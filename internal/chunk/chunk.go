@@ -1,0 +1,97 @@
+// Package chunk decides how big the pieces are that allocators take from Go's
+// heap, and how much of them survives a Reset.
+//
+// Three rules hold for every allocator of this module:
+//
+//   - Growth. A region starts with a small chunk and doubles, up to MaxGrowth
+//     bytes a chunk, so that what lies idle stays below what is used.
+//   - Fit. A chunk's bytes fill a size class of Go's heap. Between 512 bytes and
+//     32 KiB a chunk with pointers carries a header of 8 bytes (GC.md fact 2),
+//     so a chunk is eight bytes short of a power of two there.
+//   - Memory of the past. [Peak] remembers the most that was in use between two
+//     Resets and forgets it step by step, so that a steady program never
+//     refills and a single large request does not stay for ever.
+package chunk
+
+import "math/bits"
+
+const (
+	// First is the size in bytes of a region's first chunk.
+	First = 512
+	// MaxGrowth is the largest chunk in bytes that growth asks for by itself.
+	MaxGrowth = 1 << 20
+	// Retain is how many bytes an allocator keeps over a Reset by default.
+	Retain = 64 << 20
+
+	header   = 8        // Go's malloc header
+	noHeader = 512      // up to this size there is none
+	large    = 32 << 10 // from this size on there is none, and sizes are whole pages
+	page     = 8 << 10
+)
+
+// Elems returns how many elements of size bytes a chunk of about want bytes
+// should hold: at least one, and as many as fit the size class that want falls
+// into. For elements without size it returns a large number.
+func Elems(want, size uintptr) int {
+	if size == 0 {
+		return 1 << 20
+	}
+	return int(max(1, Usable(want)/size))
+}
+
+// Usable returns the bytes of the size class, or of the pages, that an
+// allocation of want bytes gets, less the header it may carry.
+func Usable(want uintptr) uintptr {
+	switch {
+	case want <= noHeader:
+		return noHeader
+	case want <= large-header:
+		return 1<<bits.Len(uint(want+header-1)) - header
+	}
+	return (want + page - 1) &^ (page - 1)
+}
+
+// Next returns the size in bytes of the chunk that follows one of last bytes:
+// double, but no more than limit.
+func Next(last, limit uintptr) uintptr {
+	return min(max(2*last, First), limit)
+}
+
+// Round rounds n up to the next of four steps between powers of two, so that a
+// region made to measure has a little room to spare and small changes of the
+// load do not make it a new one. The result is at most a quarter above n.
+func Round(n int) int {
+	if n <= 4 {
+		return n
+	}
+	step := 1 << (bits.Len(uint(n-1)) - 3)
+	return (n + step - 1) &^ (step - 1)
+}
+
+// Peak is a high-water mark that decays: the most elements (or bytes) in use
+// in the recent past. The zero Peak is ready.
+type Peak struct{ n int }
+
+// decay is the part of the distance to a lower use that one Reset forgets.
+const decay = 8
+
+// Note records that used were in use up to a Reset and returns the new mark: at
+// once where use went up, an eighth of the way where it went down.
+func (p *Peak) Note(used int) int {
+	if used >= p.n {
+		p.n = used
+	} else {
+		p.n -= (p.n - used + decay - 1) / decay
+	}
+	return p.n
+}
+
+// Cap lowers the mark to n if it is above.
+func (p *Peak) Cap(n int) { p.n = min(p.n, n) }
+
+// Want returns the size of the region to make for this mark.
+func (p *Peak) Want() int { return Round(p.n) }
+
+// Outgrown reports whether a region of have is more than twice what the mark
+// asks for.
+func (p *Peak) Outgrown(have int) bool { return have > 2*p.Want() }
