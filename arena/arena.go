@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
@@ -90,7 +91,13 @@ func New[T any](a *Arena) *T {
 	if a == nil {
 		return new(T)
 	}
-	return laneOf[T](a, "New").New()
+	// laneOf by hand, which is too large to inline.
+	if i := slot(addr.TypeWord((*Lane[T])(nil)), a.shift); i < len(a.table) {
+		if l, ok := a.table[i].(*Lane[T]); ok {
+			return l.New()
+		}
+	}
+	return laneSlow[T](a, "New").New()
 }
 
 // NewFrom returns a pointer to a T in a, or on Go's heap if a is nil, that

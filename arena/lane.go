@@ -217,7 +217,7 @@ func (l *Lane[T]) nextLen() int {
 	if last > 0 {
 		return chunk.Elems(chunk.Next(uintptr(last)*size, limit), size)
 	}
-	return max(chunk.Elems(first, size), l.peak.Want())
+	return max(chunk.Elems(first, size), chunk.Fill(l.peak.Want(), size))
 }
 
 // bounds returns the ends of the open chunk's unused part.

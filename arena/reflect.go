@@ -92,7 +92,7 @@ func (l *dynamicLane) nextLen() int {
 	if k := len(l.chunks); k > 0 {
 		return chunk.Elems(chunk.Next(uintptr(l.chunks[k-1].Len())*size, limit), size)
 	}
-	return max(chunk.Elems(first, size), l.peak.Want())
+	return max(chunk.Elems(first, size), chunk.Fill(l.peak.Want(), size))
 }
 
 func (l *dynamicLane) inUse() int {

@@ -39,6 +39,15 @@ func Elems(want, size uintptr) int {
 	return int(max(1, Usable(want)/size))
 }
 
+// Fill returns n, or the few elements more that fit into the pages that a large
+// chunk of n elements of size bytes takes.
+func Fill(n int, size uintptr) int {
+	if bytes := uintptr(n) * size; bytes >= large {
+		return Elems(bytes, size)
+	}
+	return n
+}
+
 // Usable returns the bytes of the size class, or of the pages, that an
 // allocation of want bytes gets, less the header it may carry.
 func Usable(want uintptr) uintptr {

@@ -1,0 +1,301 @@
+package bump
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/chunk"
+)
+
+// An Allocator hands out memory: size zero bytes whose address is a multiple
+// of align, a power of two. [Arena] and [Fixed] are Allocators.
+type Allocator interface {
+	Alloc(size, align uintptr) unsafe.Pointer
+}
+
+// An Arena is a growing piece of memory that the garbage collector does not
+// scan. The zero Arena is ready. It is for one goroutine at a time and must not
+// be copied after first use; what it handed out may be read by any goroutine.
+//
+// Pointers stored in an arena's memory keep alive only what is in the same
+// arena. The Arena itself may be dropped while its memory is in use.
+//
+// The fields describe the open chunk, in offsets from data:
+//
+//	data [ low: slices, bytes │ free │ high: objects ] size, slack
+//	     0                lo  base   hi              size
+//
+// where base points to lo rounded up to a multiple of 8 and left is hi-base.
+// Over all chunks, in bytes,
+//
+//	reserved = in use + idle + gaps + overhead
+type Arena struct {
+	_    noCopy
+	base unsafe.Pointer // low end of the free part, a multiple of 8
+	left uintptr        // free bytes from base
+
+	open  block   // the open chunk; its lo is kept, its hi follows from left
+	last  uintptr // where the latest low allocation starts
+	root  *root   // nil before the first allocation and after Free
+	clean block   // the chunk kept over a Reset, until it is opened
+	self  *Arena  // finds copies
+
+	peak   chunk.Peak // of bytes
+	high   uintptr    // most bytes in use, up to the last Reset
+	resets uint64
+	freed  bool
+}
+
+// noCopy makes go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// MaxAlign is the largest alignment in bytes that allocators of this package
+// accept.
+const MaxAlign = 4096
+
+// maxBytes is the largest object that Go's heap can hold: 2⁴⁷ bytes, or 2³¹-1
+// where addresses have 32 bits.
+const maxBytes = 1<<(31+16*(strconv.IntSize/64)) - (1 - strconv.IntSize/64)
+
+// Alloc returns size zero bytes whose address is a multiple of align. A size of
+// 0 gives a pointer that must not be used for more than comparing. It panics if
+// align is not a power of two of at most [MaxAlign], if size exceeds the address
+// space, and after Free. It costs a few nanoseconds.
+func (a *Arena) Alloc(size, align uintptr) unsafe.Pointer {
+	checkAlign("Alloc", align)
+	checkSize("Alloc", size)
+	start, ok := a.fit(size, align)
+	if !ok {
+		a.growFor("Alloc", size, align)
+		start, _ = a.fit(size, align)
+	}
+	a.take(start, start+size)
+	// SAFETY: GC.md fact 5: start is at most the size of the open chunk, behind
+	// which slack bytes remain.
+	return unsafe.Add(a.open.data, start)
+}
+
+// fit returns where in the open chunk size bytes aligned to align would start,
+// and whether they fit there.
+func (a *Arena) fit(size, align uintptr) (start uintptr, ok bool) {
+	if a.open.data == nil {
+		return 0, false
+	}
+	start = a.open.lo
+	// SAFETY: GC.md fact 13: heap memory does not move; the address is only
+	// used to find the padding.
+	start += -(uintptr(a.open.data) + start) & (align - 1)
+	hi := a.hi()
+	return start, start <= hi && roundUp(size) <= hi && roundUp(start+size) <= hi
+}
+
+// take makes [start, end) the latest low allocation.
+func (a *Arena) take(start, end uintptr) {
+	hi := a.hi()
+	a.last, a.open.lo = start, end
+	low := roundUp(end)
+	// SAFETY: GC.md fact 5: low is at most hi, and slack bytes follow.
+	a.base = unsafe.Add(a.open.data, low)
+	a.left = hi - low
+	a.checkInvariants()
+}
+
+// hi returns the offset at which the open chunk's objects start.
+func (a *Arena) hi() uintptr { return roundUp(a.open.lo) + a.left }
+
+// roundUp rounds n up to a multiple of 8.
+func roundUp(n uintptr) uintptr { return (n + 7) &^ 7 }
+
+// grow opens a chunk with more than size bytes: [New]'s way when the open one
+// is used up.
+//
+//go:noinline
+func (a *Arena) grow(size uintptr) {
+	a.growFor("New", size+8, 8)
+}
+
+// growFor opens a chunk in which size bytes aligned to align fit.
+func (a *Arena) growFor(op string, size, align uintptr) {
+	a.checkUsable(op)
+	need := roundUp(size) + align
+	next := a.clean
+	a.clean = block{}
+	if next.data == nil || next.size < need {
+		switch {
+		case a.root == nil:
+			a.root = new(root)
+		case next.data != nil:
+			// A kept chunk that is too small is left to the garbage collector
+			// with its root, so that a Reset does not keep two.
+			a.root = &root{keep: a.root.keep}
+		}
+		want := uintptr(a.peak.Want())
+		if a.open.data != nil {
+			want = chunk.Next(a.open.size+overhead, chunk.MaxGrowth)
+		}
+		next = newBlock(a.root, max(need, chunk.Usable(max(want, chunk.First))-overhead))
+		a.root.chunks = append(a.root.chunks, next)
+	}
+	a.leave()
+	a.open = next
+	a.base, a.left, a.last = next.data, next.size, 0
+	a.checkInvariants()
+}
+
+// leave writes the state of the open chunk into the root's list.
+func (a *Arena) leave() {
+	if a.open.data == nil {
+		return
+	}
+	a.open.hi = a.hi()
+	for i := len(a.root.chunks) - 1; i >= 0; i-- {
+		if b := &a.root.chunks[i]; b.data == a.open.data {
+			*b = a.open
+			return
+		}
+	}
+}
+
+// Reset takes back everything that was allocated and hands the same memory out
+// again. It clears what was used, and costs that. An arena of several chunks
+// goes on with one of the size that was needed; a peak is forgotten over the
+// following Resets; and a chunk of more than 64 MiB is not kept. What KeepAlive
+// got is let go. No pointer into the arena may be used afterwards: its bytes
+// become other types. Reset panics after Free; on an unused arena it does
+// nothing.
+func (a *Arena) Reset() {
+	a.checkUsable("Reset")
+	a.resets++
+	if a.root == nil {
+		return
+	}
+	a.leave()
+	used := a.inUse()
+	a.high = max(a.high, used)
+	a.peak.Note(int(used))
+	if len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0]) {
+		b := &a.root.chunks[0]
+		b.clear()
+		a.clean = *b
+		clear(a.root.keep)
+		a.root.keep = a.root.keep[:0]
+	} else {
+		a.root, a.clean = nil, block{}
+		a.peak.Cap(chunk.Retain)
+	}
+	a.open, a.base, a.left, a.last = block{}, nil, 0, 0
+	a.checkInvariants()
+}
+
+// tooLarge reports whether b should not be kept over a Reset.
+func (a *Arena) tooLarge(b block) bool {
+	total := b.size + overhead
+	return total > chunk.Retain || total > 2*chunk.First && a.peak.Outgrown(int(b.size))
+}
+
+// clear makes a chunk zero where it was used. This is more than tidiness: the
+// write barrier reads the old value of a word before it stores a pointer, and
+// takes it for one (GC.md fact 6).
+func (b *block) clear() {
+	// SAFETY: GC.md fact 6: the bytes are not scanned, so they are cleared as
+	// bytes, without write barriers; both parts lie within the chunk.
+	clear(unsafe.Slice((*byte)(b.data), b.lo))
+	clear(unsafe.Slice((*byte)(unsafe.Add(b.data, b.hi)), b.size-b.hi))
+	b.lo, b.hi = 0, b.size
+}
+
+// Free ends the arena. Nothing is reused: the memory stays as it is for as long
+// as anything points into it, and then goes to the garbage collector, all of it
+// together. Using the arena afterwards panics, a second Free as well.
+func (a *Arena) Free() {
+	a.checkUsable("Free")
+	if a.root != nil {
+		a.leave()
+		a.high = max(a.high, a.inUse())
+	}
+	a.root, a.open, a.clean = nil, block{}, block{}
+	a.base, a.left, a.last = nil, 0, 0
+	a.freed = true
+}
+
+// KeepAlive makes v live for as long as anything in the arena does, until
+// Reset. It is for heap objects that memory of the arena points to, which the
+// garbage collector does not see otherwise.
+func (a *Arena) KeepAlive(v any) {
+	a.checkUsable("KeepAlive")
+	if a.root == nil {
+		a.root = new(root)
+	}
+	a.root.keep = append(a.root.keep, v)
+}
+
+// Owns reports whether p points into memory of the arena. It costs a compare
+// for each chunk.
+func (a *Arena) Owns(p unsafe.Pointer) bool {
+	if a == nil || a.root == nil || p == nil {
+		return false
+	}
+	for i := len(a.root.chunks) - 1; i >= 0; i-- {
+		b := &a.root.chunks[i]
+		// SAFETY: GC.md fact 13: addresses of heap memory are compared, with
+		// nothing in between that could end a chunk.
+		if uintptr(p)-uintptr(b.data) <= b.size {
+			return true
+		}
+	}
+	return false
+}
+
+// checkUsable panics if the arena is nil, freed or a copy.
+func (a *Arena) checkUsable(op string) {
+	if a == nil || a.self != a || a.freed {
+		a.unusable(op)
+	}
+}
+
+//go:noinline
+func (a *Arena) unusable(op string) {
+	switch {
+	case a == nil:
+		panic("bump: " + op + " on a nil Arena: there is no heap of untyped memory to stand in for it")
+	case a.self == nil:
+		a.self = a
+	case a.self != a:
+		panic("bump: " + op + " on a copy of an Arena: pass a *Arena")
+	default:
+		panic(fmt.Sprintf("bump: %s after Free of %v", op, a))
+	}
+}
+
+func checkAlign(op string, align uintptr) {
+	if bits.OnesCount(uint(align)) != 1 || align > MaxAlign {
+		panic(fmt.Sprintf("bump: %s: alignment %d: want a power of two from 1 to %d", op, align, MaxAlign))
+	}
+}
+
+func checkSize(op string, size uintptr) {
+	if size > maxBytes-MaxAlign-overhead {
+		panic(fmt.Sprintf("bump: %s: %d bytes are more than the %d bytes of the address space", op, size, uint64(maxBytes)))
+	}
+}
+
+// checkInvariants verifies the picture and the equation of the type's comment,
+// in the check build only.
+func (a *Arena) checkInvariants() {
+	if !check.Enabled {
+		return
+	}
+	if a.open.data != nil && (a.last > a.open.lo || a.hi() > a.open.size ||
+		unsafe.Add(a.open.data, roundUp(a.open.lo)) != a.base) {
+		panic(fmt.Sprintf("bump: cursors out of place: %+v base %v left %d last %d", a.open, a.base, a.left, a.last))
+	}
+	if s := a.Stats(); s.Reserved != s.InUse+s.Idle+s.Gaps+s.Overhead {
+		panic("bump: arena does not add up: " + s.String())
+	}
+}

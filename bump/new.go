@@ -1,0 +1,148 @@
+package bump
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A cell is a T rounded up to a multiple of 8 bytes, so that the next object is
+// aligned whatever its type.
+type cell[T any] struct {
+	_ [0]atomic.Int64 // aligned to 8 bytes on every machine
+	v T
+}
+
+// New returns a pointer to a zero T in a. It inlines: a compare, a subtraction
+// and an addition. Objects take multiples of 8 bytes. Pointers in *T must point
+// into a. It panics if a is nil or was freed.
+func New[T any](a *Arena) *T {
+	// The compare is strict so that an empty T in an arena without a chunk
+	// gets one, too. The cost of this body is near the inliner's bound.
+	if a.left <= unsafe.Sizeof(cell[T]{}) {
+		a.grow(unsafe.Sizeof(cell[T]{}))
+	}
+	a.left -= unsafe.Sizeof(cell[T]{})
+	// SAFETY: GC.md fact 5: base plus left lies in the open chunk, the size of
+	// a T below its end.
+	return (*T)(unsafe.Add(a.base, a.left))
+}
+
+// NewFrom returns a pointer to a T in a that holds v. Pointers in v must point
+// into a. It panics as [New] does.
+func NewFrom[T any](a *Arena, v T) *T {
+	p := New[T](a)
+	*p = v
+	return p
+}
+
+// NewIn returns a pointer to a zero T in memory of al, or on Go's heap if al is
+// nil. If al is a [*Fixed], T must not contain pointers: NewIn panics and names
+// the field. It panics as al's Alloc does, and costs a call through the
+// interface.
+func NewIn[T any](al Allocator) *T {
+	switch al := al.(type) {
+	case nil:
+		return new(T)
+	case *Fixed:
+		al.refusePointers("NewIn", reflect.TypeFor[T]())
+	}
+	var zero T
+	return (*T)(al.Alloc(unsafe.Sizeof(zero), unsafe.Alignof(zero)))
+}
+
+// MakeSlice returns a zero slice of the given length and capacity in elements.
+// It panics if len is negative or above cap, if the slice exceeds the address
+// space, and as [New] does.
+func MakeSlice[T any](a *Arena, len, cap int) []T {
+	a.checkUsable("MakeSlice")
+	if len < 0 || cap < len {
+		panic(fmt.Sprintf("bump: MakeSlice[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
+			reflect.TypeFor[T](), len, cap))
+	}
+	var zero T
+	p := a.Alloc(bytesOf[T]("MakeSlice", cap), unsafe.Alignof(zero))
+	// SAFETY: p has room for cap elements and is aligned for them.
+	return unsafe.Slice((*T)(p), cap)[:len]
+}
+
+// bytesOf returns the size of n elements, or panics if there cannot be as many.
+func bytesOf[T any](op string, n int) uintptr {
+	var zero T
+	size := unsafe.Sizeof(zero)
+	if size > 0 && uintptr(n) > (maxBytes-MaxAlign-overhead)/size {
+		panic(fmt.Sprintf("bump: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
+			op, reflect.TypeFor[T](), n, size, uint64(maxBytes)))
+	}
+	return uintptr(n) * size
+}
+
+// String returns a copy of s as a string in a. It panics as [New] does.
+func String[S ~string | ~[]byte](a *Arena, s S) string {
+	if len(s) == 0 {
+		return ""
+	}
+	p := (*byte)(a.allocBytes(uintptr(len(s))))
+	copy(unsafe.Slice(p, len(s)), s)
+	// SAFETY: p points to len(s) bytes that nobody else was handed.
+	return unsafe.String(p, len(s))
+}
+
+// allocBytes is Alloc(n, 1), quicker where the open chunk has room.
+func (a *Arena) allocBytes(n uintptr) unsafe.Pointer {
+	if a == nil || a.open.data == nil || n >= a.left {
+		return a.slowBytes(n)
+	}
+	start := a.open.lo
+	a.take(start, start+n)
+	// SAFETY: GC.md fact 5: [start, start+n) lies in the free part.
+	return unsafe.Add(a.open.data, start)
+}
+
+//go:noinline
+func (a *Arena) slowBytes(n uintptr) unsafe.Pointer {
+	a.checkUsable("String")
+	return a.Alloc(n, 1)
+}
+
+// Append appends vs to s and returns the result. It grows s in place when s is
+// the latest slice of a with room behind it, and otherwise copies it within a,
+// at least doubling its capacity. A slice that is not a's memory is copied into
+// a and itself left alone, its spare capacity included. Pointers in vs must
+// point into a. It panics as [New] does.
+func Append[T any](a *Arena, s []T, vs ...T) []T {
+	a.checkUsable("Append")
+	if len(vs) == 0 {
+		return s
+	}
+	if len(s) > math.MaxInt-len(vs) {
+		panic(fmt.Sprintf("bump: Append of %d values to a slice of %d overflows", len(vs), len(s)))
+	}
+	n := len(s) + len(vs)
+	own := a.Owns(unsafe.Pointer(unsafe.SliceData(s)))
+	if own && n <= cap(s) {
+		return append(s, vs...)
+	}
+	return append(growTo(a, "Append", s, n, own), vs...)
+}
+
+// growTo returns s with a capacity of at least n.
+func growTo[T any](a *Arena, op string, s []T, n int, own bool) []T {
+	var zero T
+	size, align := unsafe.Sizeof(zero), unsafe.Alignof(zero)
+	p := unsafe.Pointer(unsafe.SliceData(s))
+	if own {
+		if need := bytesOf[T](op, n); a.extend(p, uintptr(cap(s))*size, need) {
+			// SAFETY: extend made need bytes at p the slice's.
+			return unsafe.Slice((*T)(p), n)[:len(s)]
+		}
+	}
+	n = max(n, 2*cap(s))
+	q := a.Alloc(bytesOf[T](op, n), align)
+	// SAFETY: q has room for n elements and is aligned for them.
+	t := unsafe.Slice((*T)(q), n)[:len(s)]
+	copy(t, s)
+	return t
+}

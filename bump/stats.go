@@ -1,0 +1,81 @@
+package bump
+
+import "fmt"
+
+// Stats describes an allocator's memory in bytes. The numbers add up:
+//
+//	Reserved = InUse + Idle + Gaps + Overhead
+type Stats struct {
+	InUse     int    // handed out since the last Reset, padding included
+	Reserved  int    // taken from Go's heap in chunks
+	Idle      int    // free in the open chunk, or in the one kept over a Reset
+	Gaps      int    // left over in chunks that were left
+	Overhead  int    // the chunks' own words
+	HighWater int    // the most that was in use at one time
+	Chunks    int    // pieces taken from Go's heap
+	Resets    uint64 // since the arena was made
+	Kept      int    // values that KeepAlive got
+}
+
+// Stats returns the arena's numbers. It costs a few nanoseconds for each chunk.
+// For a nil, unused or freed arena they are zero but for the resets and the
+// high-water mark.
+func (a *Arena) Stats() Stats {
+	if a == nil {
+		return Stats{}
+	}
+	s := Stats{Resets: a.resets, HighWater: int(a.high)}
+	if a.root == nil {
+		return s
+	}
+	s.Chunks, s.Kept = len(a.root.chunks), len(a.root.keep)
+	s.InUse = int(a.inUse())
+	for _, b := range a.root.chunks {
+		s.Reserved += int(b.size + overhead)
+		s.Overhead += int(overhead)
+		switch b.data {
+		case a.open.data:
+			s.Idle += int(a.hi() - a.open.lo)
+		default:
+			if b.data == a.clean.data {
+				s.Idle += int(b.size)
+			} else {
+				s.Gaps += int(b.hi - b.lo)
+			}
+		}
+	}
+	s.HighWater = max(s.HighWater, s.InUse)
+	return s
+}
+
+// inUse returns the bytes handed out.
+func (a *Arena) inUse() uintptr {
+	n := uintptr(0)
+	for _, b := range a.root.chunks {
+		switch b.data {
+		case a.open.data:
+			n += a.open.lo + b.size - a.hi()
+		case a.clean.data:
+		default:
+			n += b.lo + b.size - b.hi
+		}
+	}
+	return n
+}
+
+// String returns the numbers in one line.
+func (s Stats) String() string {
+	return fmt.Sprintf("%d bytes in use, %d reserved, %d idle, %d in gaps, %d overhead, %d at the peak, %d chunks, %d resets",
+		s.InUse, s.Reserved, s.Idle, s.Gaps, s.Overhead, s.HighWater, s.Chunks, s.Resets)
+}
+
+// String describes the arena in one line.
+func (a *Arena) String() string {
+	switch {
+	case a == nil:
+		return "nil bump arena"
+	case a.freed:
+		return fmt.Sprintf("bump arena (freed, %d bytes at the peak, %d resets)", a.high, a.resets)
+	}
+	return "bump arena: " + a.Stats().String()
+}
