@@ -14,8 +14,9 @@ import "unsafe"
 // input of a hash: whoever finds an entry by it must still compare types.
 func TypeWord(v any) uintptr {
 	// SAFETY: GC.md fact 12: an empty interface is two words, the type first.
-	// The word is read as a number and never turned back into a pointer.
-	return *(*uintptr)(unsafe.Pointer(&v))
+	// It is read as a pointer because the compiler then finds it in a register
+	// (as a number it goes through the stack), and never turned back into one.
+	return uintptr(*(*unsafe.Pointer)(unsafe.Pointer(&v)))
 }
 
 // Within reports whether the memory of s, up to its capacity, lies inside that
