@@ -17,6 +17,10 @@
 //	[3]string  101010
 //	struct     its fields in order; padding is 0
 //
+// Structs made by reflect.StructOf differ in one point: reflect marks the type
+// word of their interfaces too, which is harmless. Shapes show what the
+// compiler would have written.
+//
 // The command "haven shape" prints the same for types given by name.
 package shape
 

@@ -356,10 +356,7 @@ func TestString(t *testing.T) {
 
 // A shape of an array that could never be allocated answers at once.
 func TestHugeArray(t *testing.T) {
-	length := 1 << 40
-	if word == 4 {
-		length = 1 << 27
-	}
+	length := int(uint64(1) << (5*word - 1)) // 2^39, or 2^19
 	typ := reflect.ArrayOf(length, reflect.TypeFor[inner]())
 	s := shape.OfType(typ)
 	if s.Pointers() != length || s.Words() != 3*length || !s.Pointer(3*length-2) || s.Pointer(3*length-1) {

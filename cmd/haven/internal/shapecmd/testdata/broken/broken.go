@@ -1,0 +1,4 @@
+// Package broken does not type-check.
+package broken
+
+type Bad struct{ x missing }
