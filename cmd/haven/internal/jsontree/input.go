@@ -90,15 +90,19 @@ func runGo(goCmd string, args ...string) ([]byte, error) {
 	cmd := exec.Command(goCmd, args...)
 	cmd.Dir = os.TempDir()
 	cmd.Env = append(os.Environ(), "GO111MODULE=off", "GOWORK=off", "GOFLAGS=", "PWD="+cmd.Dir)
-	out, err := cmd.Output()
-	if err == nil {
-		return out, nil
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err == nil && stdout.Len() == 0 {
+		// With a GOROOT that is gone, go list std warns and succeeds.
+		err = errors.New("printed nothing")
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		if line, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stderr)), "\n"); line != "" {
-			return nil, fmt.Errorf("%s %s: %w: %s", goCmd, strings.Join(args, " "), err, line)
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w", goCmd, strings.Join(args, " "), err)
+		if line, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n"); line != "" {
+			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(line))
 		}
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s %s: %w", goCmd, strings.Join(args, " "), err)
+	return stdout.Bytes(), nil
 }

@@ -118,7 +118,7 @@ func appendString(dst []byte, s string) []byte {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			dst = append(dst, s[done:i]...)
-			dst = append(dst, `\ufffd`...)
+			dst = append(dst, "\ufffd"...)
 			done = i + size
 		case r == '\u2028' || r == '\u2029':
 			dst = append(dst, s[done:i]...)

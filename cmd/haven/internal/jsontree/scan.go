@@ -127,11 +127,13 @@ func decodeString(data []byte, i int, scratch *[]byte) (b []byte, next int, bad 
 					return nil, end, faultHex
 				}
 				i = end
-				if utf16.IsSurrogate(r) && len(data)-i >= 6 && data[i] == '\\' && data[i+1] == 'u' {
+				if utf16.IsSurrogate(r) && len(data)-i >= 2 && data[i] == '\\' && data[i+1] == 'u' {
 					// The second half is taken only when both make a pair;
-					// otherwise it is read again as an escape of its own.
+					// otherwise it is read again as an escape of its own, and
+					// so is one that is cut off: fewer than four digits are
+					// too small a number for a pair.
 					low, end := scanHex4(data, i+2)
-					if pair := utf16.DecodeRune(r, low); end == i+6 && pair != utf8.RuneError {
+					if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
 						r = pair
 						i = end
 					}
