@@ -133,17 +133,29 @@ const (
 
 // rest returns when background work of the runtime has ended.
 func rest() {
-	last, ok := cpuTime()
-	if !ok {
-		time.Sleep(10 * restStep)
-		return
-	}
-	quiet := 0
-	for start := time.Now(); quiet < 2 && time.Since(start) < restLimit; {
+	awaitQuiet(cpuTime, func() time.Duration {
 		from := time.Now()
 		time.Sleep(restStep)
-		now, _ := cpuTime()
-		if now-last < time.Since(from)/5 {
+		return time.Since(from)
+	})
+}
+
+// awaitQuiet is rest with its clocks as arguments: the CPU time used so far,
+// and a wait of about restStep that returns how long it was.
+func awaitQuiet(cpu func() (time.Duration, bool), wait func() time.Duration) {
+	last, ok := cpu()
+	if !ok {
+		for range 10 {
+			wait()
+		}
+		return
+	}
+	var waited time.Duration
+	for quiet := 0; quiet < 2 && waited < restLimit; {
+		step := wait()
+		waited += step
+		now, _ := cpu()
+		if now-last < step/5 {
 			quiet++
 		} else {
 			quiet = 0

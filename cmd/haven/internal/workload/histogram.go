@@ -39,12 +39,9 @@ func floor(i int) uint64 {
 }
 
 // Add counts d. A negative d counts as 0.
-func (h *Histogram) Add(d time.Duration) { h.AddN(uint64(max(d, 0)), 1) }
-
-// AddN counts the value v, in nanoseconds, n times.
-func (h *Histogram) AddN(v, n uint64) {
-	h.counts[bucket(min(v, 1<<63-1))] += n
-	h.n += n
+func (h *Histogram) Add(d time.Duration) {
+	h.counts[bucket(uint64(max(d, 0)))]++
+	h.n++
 }
 
 // Count returns how many durations were added.
@@ -69,22 +66,4 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 		}
 	}
 	return 0 // unreachable: the counts add up to n
-}
-
-// Buckets calls f for every bucket that is not empty, in rising order, with
-// the bucket's smallest value in nanoseconds.
-func (h *Histogram) Buckets(f func(v, n uint64)) {
-	for i, c := range h.counts {
-		if c > 0 {
-			f(floor(i), c)
-		}
-	}
-}
-
-// Merge adds the counts of o to h.
-func (h *Histogram) Merge(o *Histogram) {
-	for i, c := range o.counts {
-		h.counts[i] += c
-	}
-	h.n += o.n
 }
