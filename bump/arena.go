@@ -63,13 +63,19 @@ const MaxAlign = 4096
 // where addresses have 32 bits.
 const maxBytes = 1<<(31+16*(strconv.IntSize/64)) - (1 - strconv.IntSize/64)
 
+// maxSize leaves room for what an object's chunk holds beside it.
+const maxSize = maxBytes - MaxAlign - 4*overhead
+
 // Alloc returns size zero bytes whose address is a multiple of align. A size of
 // 0 gives a pointer that must not be used for more than comparing. It panics if
 // align is not a power of two of at most [MaxAlign], if size exceeds the address
-// space, and after Free. It costs a few nanoseconds.
+// space, if a is nil, and after Free. It costs a few nanoseconds.
 func (a *Arena) Alloc(size, align uintptr) unsafe.Pointer {
 	checkAlign("Alloc", align)
 	checkSize("Alloc", size)
+	if a == nil {
+		a.unusable("Alloc")
+	}
 	start, ok := a.fit(size, align)
 	if !ok {
 		a.growFor("Alloc", size, align)
@@ -117,6 +123,7 @@ func roundUp(n uintptr) uintptr { return (n + 7) &^ 7 }
 //
 //go:noinline
 func (a *Arena) grow(size uintptr) {
+	checkSize("New", size)
 	a.growFor("New", size+8, 8)
 }
 
@@ -178,13 +185,14 @@ func (a *Arena) Reset() {
 	a.leave()
 	used := a.inUse()
 	a.high = max(a.high, used)
-	a.peak.Note(int(used))
+	// The mark is of what a chunk takes that has room for all, counting the 8
+	// bytes that New leaves free.
+	a.peak.Note(int(used + overhead + 8))
 	if len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0]) {
 		b := &a.root.chunks[0]
 		b.clear()
 		a.clean = *b
-		clear(a.root.keep)
-		a.root.keep = a.root.keep[:0]
+		a.root.forget()
 	} else {
 		a.root, a.clean = nil, block{}
 		a.peak.Cap(chunk.Retain)
@@ -280,7 +288,7 @@ func checkAlign(op string, align uintptr) {
 }
 
 func checkSize(op string, size uintptr) {
-	if size > maxBytes-MaxAlign-overhead {
+	if size > maxSize {
 		panic(fmt.Sprintf("bump: %s: %d bytes are more than the %d bytes of the address space", op, size, uint64(maxBytes)))
 	}
 }

@@ -15,6 +15,15 @@ type root struct {
 	keep   []any // what KeepAlive got
 }
 
+// forget lets go of what KeepAlive got, and of a list that was once long.
+func (r *root) forget() {
+	if cap(r.keep) > 1024 && len(r.keep) < cap(r.keep)/4 {
+		r.keep = nil
+	}
+	clear(r.keep)
+	r.keep = r.keep[:0]
+}
+
 // A block is one chunk in the root's list, with the part of its data that was
 // in use when it was left: [0, lo) and [hi, size).
 type block struct {
@@ -88,7 +97,8 @@ const (
 	kib = 1 << 10
 	mib = 1 << 20
 	// ptr is the size of the owner, and hdr that of the header that Go puts
-	// before objects with pointers from 512 bytes to 32 KiB (GC.md fact 2).
+	// before objects with pointers of more than 512 bytes, where a word has 32
+	// bits of more than 128, up to 32 KiB (GC.md fact 2).
 	ptr = unsafe.Sizeof(uintptr(0))
 	hdr = 8
 )
@@ -97,7 +107,7 @@ const (
 // that is a power of two, and from 64 KiB on four steps to each power of two,
 // as chunk.Round makes them.
 var makers = [...]maker{
-	of[[512 - ptr]byte](), of[[1*kib - hdr - ptr]byte](), of[[2*kib - hdr - ptr]byte](),
+	of[[chunk.First - ptr]byte](), of[[1*kib - hdr - ptr]byte](), of[[2*kib - hdr - ptr]byte](),
 	of[[4*kib - hdr - ptr]byte](), of[[8*kib - hdr - ptr]byte](), of[[16*kib - hdr - ptr]byte](),
 	of[[32*kib - ptr]byte](), of[[40*kib - ptr]byte](), of[[48*kib - ptr]byte](), of[[56*kib - ptr]byte](),
 	of[[64*kib - ptr]byte](), of[[80*kib - ptr]byte](), of[[96*kib - ptr]byte](), of[[112*kib - ptr]byte](),

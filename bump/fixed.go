@@ -63,19 +63,29 @@ func (f *Fixed) TryAlloc(size, align uintptr) (unsafe.Pointer, error) {
 	if size == 0 {
 		// Whatever its place, an empty value needs no memory, and the end of
 		// the buffer is no place to point to (GC.md fact 5).
-		return unsafe.Pointer(&empty), nil
+		return aligned(unsafe.Pointer(&empty), align), nil
 	}
 	// SAFETY: GC.md fact 5: [start, start+size) lies in the buffer and is not
 	// empty.
 	return unsafe.Add(base, start), nil
 }
 
-// empty is where values without size are, aligned like everything can be.
+// empty is where values without size are, at an address that suits them.
 var empty [MaxAlign]byte
 
+// aligned returns the first multiple of align from p on.
+func aligned(p unsafe.Pointer, align uintptr) unsafe.Pointer {
+	// SAFETY: GC.md fact 13: global variables do not move either; align is at
+	// most the size of empty, which p points to.
+	return unsafe.Add(p, -uintptr(p)&(align-1))
+}
+
 // Reset takes back everything and clears what was used. No pointer into the
-// Fixed may be used afterwards.
+// Fixed may be used afterwards. It panics on a nil Fixed.
 func (f *Fixed) Reset() {
+	if f == nil {
+		panic("bump: Reset of a nil Fixed")
+	}
 	clear(f.buf[:(f.off+7)/8])
 	f.off = 0
 }

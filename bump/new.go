@@ -17,7 +17,8 @@ type cell[T any] struct {
 
 // New returns a pointer to a zero T in a. It inlines: a compare, a subtraction
 // and an addition. Objects take multiples of 8 bytes. Pointers in *T must point
-// into a. It panics if a is nil or was freed.
+// into a. It panics if a was freed; a nil a is a nil dereference, as there is no
+// room for a check of its own.
 func New[T any](a *Arena) *T {
 	// The compare is strict so that an empty T in an arena without a chunk
 	// gets one, too. The cost of this body is near the inliner's bound.
@@ -72,7 +73,7 @@ func MakeSlice[T any](a *Arena, len, cap int) []T {
 func bytesOf[T any](op string, n int) uintptr {
 	var zero T
 	size := unsafe.Sizeof(zero)
-	if size > 0 && uintptr(n) > (maxBytes-MaxAlign-overhead)/size {
+	if size > 0 && uintptr(n) > maxSize/size {
 		panic(fmt.Sprintf("bump: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
 			op, reflect.TypeFor[T](), n, size, uint64(maxBytes)))
 	}
@@ -133,7 +134,8 @@ func growTo[T any](a *Arena, op string, s []T, n int, own bool) []T {
 	var zero T
 	size, align := unsafe.Sizeof(zero), unsafe.Alignof(zero)
 	p := unsafe.Pointer(unsafe.SliceData(s))
-	if own {
+	// A slice that was cut short of what follows it leaves that alone.
+	if own && a.endsAtCursor(p, uintptr(cap(s))*size) {
 		if need := bytesOf[T](op, n); a.extend(p, uintptr(cap(s))*size, need) {
 			// SAFETY: extend made need bytes at p the slice's.
 			return unsafe.Slice((*T)(p), n)[:len(s)]

@@ -12,7 +12,8 @@ import (
 // then part of the growth, and becomes zero. Otherwise it allocates and copies
 // exactly the old bytes; those at p remain as they are. [New]'s objects come
 // from the other end of the chunk and never grow in place, nor do they stand in
-// the way of what does.
+// the way of what does. What is empty, old being 0, grows in place only if
+// nothing lies behind it.
 //
 // A nil p with old of 0 makes Realloc an [Arena.Alloc]. It panics if align is
 // not a power of two of at most [MaxAlign], if size exceeds the address space,
@@ -49,7 +50,11 @@ func (a *Arena) extend(p unsafe.Pointer, old, size uintptr) bool {
 	// SAFETY: GC.md fact 13: addresses of heap memory are compared; off is
 	// within the open chunk once it is known to be at most lo.
 	off := uintptr(p) - uintptr(a.open.data)
-	if off < a.last || off > a.open.lo || off == a.open.lo && old > 0 || old > a.open.lo-off {
+	if off < a.last || off > a.open.lo || old > a.open.lo-off {
+		return false
+	}
+	if old == 0 && off < a.open.lo {
+		// An empty allocation has the address of the one that came after it.
 		return false
 	}
 	hi := a.hi()
@@ -62,6 +67,13 @@ func (a *Arena) extend(p unsafe.Pointer, old, size uintptr) bool {
 		a.take(a.last, end)
 	}
 	return true
+}
+
+// endsAtCursor reports whether the old bytes at p end where the latest low
+// allocation does.
+func (a *Arena) endsAtCursor(p unsafe.Pointer, old uintptr) bool {
+	// SAFETY: GC.md fact 13: addresses of heap memory are compared.
+	return a.open.data != nil && uintptr(p)-uintptr(a.open.data)+old == a.open.lo
 }
 
 // checkExtent panics if p lies in the arena but p+old does not.

@@ -5,9 +5,10 @@
 //
 //   - Growth. A region starts with a small chunk and doubles, up to MaxGrowth
 //     bytes a chunk, so that what lies idle stays below what is used.
-//   - Fit. A chunk's bytes fill a size class of Go's heap. Between 512 bytes and
-//     32 KiB a chunk with pointers carries a header of 8 bytes (GC.md fact 2),
-//     so a chunk is eight bytes short of a power of two there.
+//   - Fit. A chunk's bytes fill a size class of Go's heap. Above 512 bytes (128
+//     where a word has 32 bits) and up to 32 KiB, a chunk with pointers carries
+//     a header of 8 bytes (GC.md fact 2), so a chunk is eight bytes short of a
+//     power of two there.
 //   - Memory of the past. [Peak] remembers the most that was in use between two
 //     Resets and forgets it step by step, so that a steady program never
 //     refills and a single large request does not stay for ever.
@@ -16,17 +17,17 @@ package chunk
 import "math/bits"
 
 const (
-	// First is the size in bytes of a region's first chunk.
-	First = 512
+	// First is the size in bytes of a region's first chunk: 512, less the header
+	// that this size carries where a word has 32 bits.
+	First = 512 - header*(1-bits.UintSize/64)
 	// MaxGrowth is the largest chunk in bytes that growth asks for by itself.
 	MaxGrowth = 1 << 20
 	// Retain is how many bytes an allocator keeps over a Reset by default.
 	Retain = 64 << 20
 
-	header   = 8        // Go's malloc header
-	noHeader = 512      // up to this size there is none
-	large    = 32 << 10 // from this size on there is none, and sizes are whole pages
-	page     = 8 << 10
+	header = 8        // Go's malloc header
+	large  = 32 << 10 // from this size on there is none, and sizes are whole pages
+	page   = 8 << 10
 )
 
 // Elems returns how many elements of size bytes a chunk of about want bytes
@@ -52,8 +53,8 @@ func Fill(n int, size uintptr) int {
 // allocation of want bytes gets, less the header it may carry.
 func Usable(want uintptr) uintptr {
 	switch {
-	case want <= noHeader:
-		return noHeader
+	case want <= First:
+		return First
 	case want <= large-header:
 		return 1<<bits.Len(uint(want+header-1)) - header
 	}
@@ -103,4 +104,4 @@ func (p *Peak) Want() int { return Round(p.n) }
 
 // Outgrown reports whether a region of have is more than twice what the mark
 // asks for.
-func (p *Peak) Outgrown(have int) bool { return have > 2*p.Want() }
+func (p *Peak) Outgrown(have int) bool { return have > 2*p.n && have > 2*p.Want() }

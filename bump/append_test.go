@@ -1,0 +1,263 @@
+package bump_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/haven-mem/haven/bump"
+)
+
+func data[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
+
+func TestAppendInPlace(t *testing.T) {
+	var a bump.Arena
+	s := bump.MakeSlice[int](&a, 0, 2)
+	start := data(s)
+	for i := range 30 {
+		s = bump.Append(&a, s, i)
+		bump.New[int](&a) // does not stand in the way
+	}
+	if data(s) != start || len(s) != 30 {
+		t.Errorf("the latest slice moved, with room behind it")
+	}
+	for i, v := range s {
+		if v != i {
+			t.Fatalf("element %d is %d", i, v)
+		}
+	}
+}
+
+func TestAppendCopies(t *testing.T) {
+	var a bump.Arena
+	s := bump.Append(&a, []int(nil), 1, 2)
+	bump.MakeSlice[int](&a, 1, 1)
+	u := bump.Append(&a, s, 3)
+	if data(u) == data(s) || !slices.Equal(u, []int{1, 2, 3}) || cap(u) != 4 || !a.Owns(data(u)) {
+		t.Errorf("%v with capacity %d, want a copy of twice the capacity", u, cap(u))
+	}
+	// Spare capacity is used where it is the arena's.
+	if v := bump.Append(&a, u, 4); data(v) != data(u) || !slices.Equal(v, []int{1, 2, 3, 4}) {
+		t.Errorf("spare capacity was not used: %v", v)
+	}
+	if v := bump.Append(&a, u); data(v) != data(u) || len(v) != 3 {
+		t.Error("appending nothing changed the slice")
+	}
+	if v := bump.Append(&a, []int(nil)); v != nil {
+		t.Error("appending nothing to nil is not nil")
+	}
+}
+
+func TestAppendToForeignSlice(t *testing.T) {
+	var a, b bump.Arena
+	heap := append(make([]int, 0, 8), 1, 2)
+	other := append(bump.MakeSlice[int](&b, 0, 8), 1, 2)
+	for _, s := range [][]int{heap, other} {
+		u := bump.Append(&a, s, 3)
+		if !a.Owns(data(u)) || !slices.Equal(u, []int{1, 2, 3}) {
+			t.Errorf("got %v, the arena's %v", u, a.Owns(data(u)))
+		}
+		if !slices.Equal(s[:8], []int{1, 2, 0, 0, 0, 0, 0, 0}) {
+			t.Errorf("the original became %v", s[:8])
+		}
+		if v := bump.Append(&a, s); data(v) != data(s) {
+			t.Error("appending nothing copied")
+		}
+	}
+}
+
+// TestAppendToPartOfTheLatest is about slices that end before the latest
+// allocation does, with a capacity that protects the rest.
+func TestAppendToPartOfTheLatest(t *testing.T) {
+	want := []int{1, 2, 3, 4, 5}
+	for lo := 0; lo <= 5; lo++ {
+		for hi := lo; hi < 5; hi++ {
+			var a bump.Arena
+			s := bump.Append(&a, []int(nil), want...)
+			u := bump.Append(&a, s[lo:hi:hi], 9)
+			if !slices.Equal(s, want) {
+				t.Errorf("appending to s[%d:%d:%d] made s %v", lo, hi, hi, s)
+			}
+			if !slices.Equal(u, append(slices.Clone(want[lo:hi]), 9)) {
+				t.Errorf("appending to s[%d:%d:%d] gave %v", lo, hi, hi, u)
+			}
+		}
+	}
+	// A tail that reaches the end may grow where it is.
+	var a bump.Arena
+	s := bump.Append(&a, []int(nil), want...)
+	if u := bump.Append(&a, s[3:], 6); data(u) != unsafe.Pointer(&s[3]) || !slices.Equal(u, []int{4, 5, 6}) {
+		t.Errorf("the tail moved: %v", u)
+	}
+}
+
+// TestAppendToEmptySlices is about slices without capacity, which have the
+// address of what was allocated after them.
+func TestAppendToEmptySlices(t *testing.T) {
+	var a bump.Arena
+	empty := bump.MakeSlice[int](&a, 0, 0)
+	also := bump.MakeSlice[int](&a, 0, 0)
+	s := bump.Append(&a, empty, 1, 2, 3)
+	u := bump.Append(&a, also, 7)
+	v := bump.Append(&a, empty, 8)
+	if !slices.Equal(s, []int{1, 2, 3}) || !slices.Equal(u, []int{7}) || !slices.Equal(v, []int{8}) {
+		t.Errorf("three slices from empty ones: %v %v %v", s, u, v)
+	}
+}
+
+func TestAppendToPartOfObject(t *testing.T) {
+	var a bump.Arena
+	arr := bump.NewFrom(&a, [4]int{1, 2, 3, 4})
+	before := bump.NewFrom(&a, 5)
+	u := bump.Append(&a, arr[:2], 9)
+	if data(u) != unsafe.Pointer(arr) || *arr != [4]int{1, 2, 9, 4} {
+		t.Errorf("spare capacity in an object was not used: %v", *arr)
+	}
+	u = bump.Append(&a, arr[:], 5)
+	if data(u) == unsafe.Pointer(arr) || !slices.Equal(u, []int{1, 2, 9, 4, 5}) || *before != 5 {
+		t.Errorf("appending to a full object gave %v", u)
+	}
+}
+
+func TestAppendOfItself(t *testing.T) {
+	var a bump.Arena
+	s := bump.Append(&a, []int(nil), 1, 2, 3)
+	want := []int{1, 2, 3}
+	for range 8 { // over several chunks, in place and not
+		s = bump.Append(&a, s, s...)
+		want = append(want, want...)
+		if !slices.Equal(s, want) {
+			t.Fatalf("doubling gave %v", s)
+		}
+	}
+}
+
+func TestAppendOfEmptyValues(t *testing.T) {
+	var a bump.Arena
+	s := bump.Append(&a, []struct{}(nil), struct{}{})
+	for range 9 {
+		s = bump.Append(&a, s, struct{}{})
+	}
+	if len(s) != 10 {
+		t.Errorf("length %d, want 10", len(s))
+	}
+	wantPanic(t, "too many", func() { bump.Append(&a, make([]struct{}, math.MaxInt), struct{}{}) },
+		"bump: Append of 1 values to a slice of ", "overflows")
+}
+
+func TestSlice(t *testing.T) {
+	var a bump.Arena
+	var s, u bump.Slice[uint16]
+	var want, wantU []uint16
+	if s.Len() != 0 || s.Cap() != 0 || len(s.Slice()) != 0 {
+		t.Error("the zero Slice is not empty")
+	}
+	for i := range uint16(500) {
+		s.Append(&a, i, i+1)
+		want = append(want, i, i+1)
+		if i%3 == 0 {
+			u.Append(&a, i)
+			wantU = append(wantU, i)
+		}
+	}
+	if !slices.Equal(s.Slice(), want) || s.Len() != 1000 || s.Cap() < 1000 || cap(s.Slice()) != 1000 {
+		t.Errorf("%d elements, capacity %d: %v", s.Len(), s.Cap(), s.Slice())
+	}
+	if !slices.Equal(u.Slice(), wantU) {
+		t.Errorf("got %v", u.Slice())
+	}
+	*s.At(999) = 7
+	if s.Slice()[999] != 7 || s.At(0) != &s.Slice()[0] {
+		t.Error("At is not an element")
+	}
+
+	s.Truncate(3)
+	s.Grow(&a, 5)
+	s.Append(&a, 9)
+	if !slices.Equal(s.Slice(), []uint16{0, 1, 1, 9}) || !slices.Equal(s.Slice()[:4:4], []uint16{0, 1, 1, 9}) {
+		t.Errorf("after Truncate and Append: %v", s.Slice())
+	}
+	s.Truncate(0)
+	if s.Len() != 0 || s.Cap() < 1000 {
+		t.Errorf("after Truncate(0): %d of %d", s.Len(), s.Cap())
+	}
+}
+
+func TestSliceGrowsInPlace(t *testing.T) {
+	var a bump.Arena
+	var s bump.Slice[uint32]
+	s.Append(&a, 1)
+	start := s.At(0)
+	for i := range uint32(20) {
+		s.Append(&a, i)
+		bump.New[int](&a)
+	}
+	if s.At(0) != start {
+		t.Error("moved, with room behind it")
+	}
+	a.Alloc(1, 1)
+	s.Grow(&a, 100)
+	if s.At(0) == start || *s.At(0) != 1 || *s.At(20) != 19 || s.Len() != 21 || s.Cap() < 121 {
+		t.Error("did not move as a whole over an allocation behind it")
+	}
+	all := s.Slice()[:21:21]
+	s.Append(&a, all...) // from its own memory
+	if s.Len() != 42 || *s.At(41) != 19 {
+		t.Error("appending a Slice to itself went wrong")
+	}
+}
+
+func TestSliceInArena(t *testing.T) {
+	type node struct{ kids bump.Slice[*node] }
+	var a bump.Arena
+	root := bump.New[node](&a)
+	for range 100 {
+		root.kids.Append(&a, bump.New[node](&a))
+		for _, k := range root.kids.Slice() {
+			k.kids.Append(&a, root)
+		}
+	}
+	for i, k := range root.kids.Slice() {
+		if k.kids.Len() != 100-i || *k.kids.At(0) != root {
+			t.Fatalf("child %d has %d children", i, k.kids.Len())
+		}
+	}
+}
+
+func TestSliceMovesToAnotherArena(t *testing.T) {
+	var a, b bump.Arena
+	var s bump.Slice[int]
+	s.Append(&a, 1, 2, 3)
+	s.Append(&b, 4)
+	if !slices.Equal(s.Slice(), []int{1, 2, 3, 4}) || !b.Owns(unsafe.Pointer(s.At(0))) {
+		t.Errorf("%v, in the other arena %v", s.Slice(), b.Owns(unsafe.Pointer(s.At(0))))
+	}
+}
+
+func TestSliceOfEmptyValues(t *testing.T) {
+	var a bump.Arena
+	var s bump.Slice[struct{}]
+	for range 100 {
+		s.Append(&a, struct{}{})
+	}
+	if s.Len() != 100 {
+		t.Errorf("length %d", s.Len())
+	}
+}
+
+func TestSliceRefuses(t *testing.T) {
+	var a bump.Arena
+	var s bump.Slice[int]
+	s.Append(&a, 1)
+	for n, f := range map[int]func(int){-1: s.Truncate, 2: s.Truncate, -5: func(n int) { s.Grow(&a, n) }} {
+		wantPanic(t, "Slice", func() { f(n) }, "bump: Slice.", fmt.Sprintf("(%d)", n))
+	}
+	wantPanic(t, "nil arena", func() { s.Grow(nil, 10) }, "bump: Slice.Grow on a nil Arena")
+	a.Free()
+	wantPanic(t, "freed arena", func() { s.Grow(&a, 10) }, "bump: Slice.Grow after Free of bump arena (freed")
+	if s.Len() != 1 || *s.At(0) != 1 {
+		t.Error("contents changed")
+	}
+}

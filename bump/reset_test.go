@@ -1,0 +1,244 @@
+package bump_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/testkit"
+)
+
+func TestResetClears(t *testing.T) {
+	var a bump.Arena
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range 200 {
+		for range rng.IntN(200) {
+			n := uintptr(rng.IntN(100))
+			var b []byte
+			if rng.IntN(2) == 0 {
+				o := bump.New[[40]byte](&a)
+				b = o[:]
+			} else {
+				b = bytesAt(a.Alloc(n, 1<<rng.IntN(6)), n)
+				if rng.IntN(4) == 0 {
+					b = bytesAt(a.Realloc(data(b), n, 2*n, 1), 2*n)
+					n *= 2
+				}
+			}
+			if !isZero(b) {
+				t.Fatalf("round %d: %d bytes are not zero", round, len(b))
+			}
+			fill(b, 0xff)
+		}
+		a.Reset()
+		if s := a.Stats(); s.InUse != 0 || s.Resets != uint64(round+1) || s.Kept != 0 {
+			t.Fatalf("after Reset %d: %v", round, s)
+		}
+	}
+}
+
+// TestResetOfFullChunk fills chunks to the last byte from both ends.
+func TestResetOfFullChunk(t *testing.T) {
+	for objects := range 60 {
+		var a bump.Arena
+		for round := range 3 {
+			for range objects {
+				*bump.New[uint64](&a) = ^uint64(0)
+			}
+			a.Alloc(1, 1)
+			n := uintptr(a.Stats().Idle)
+			b := bytesAt(a.Alloc(n, 1), n)
+			if s := a.Stats(); !isZero(b) || s.Idle != 0 || s.Chunks != 1 {
+				t.Fatalf("round %d, %d objects: the rest of the chunk is not zero, or not the rest: %v", round, objects, s)
+			}
+			fill(b, 0xff)
+			a.Reset()
+		}
+	}
+}
+
+// TestResetMerges is about a steady program: after two rounds it has one chunk
+// that is large enough, and takes no other.
+func TestResetMerges(t *testing.T) {
+	programs := map[string]func(*bump.Arena){}
+	for name, n := range map[string]int{"100 objects": 100, "5000 objects": 5000, "200000 objects": 200_000} {
+		programs[name] = func(a *bump.Arena) {
+			for range n {
+				bump.New[int64](a)
+			}
+		}
+	}
+	// Sums that are just a size of the chunk table, where what the chunk takes
+	// for itself must not be forgotten.
+	for name, n := range map[string]uintptr{"1 KiB": 1 << 10, "64 KiB": 64 << 10, "80 KiB": 80 << 10, "1 MiB": 1 << 20, "5 MiB": 5 << 20} {
+		programs[name+" of bytes"] = func(a *bump.Arena) {
+			for range n / 256 {
+				a.Alloc(256, 1)
+			}
+		}
+		programs[name+" of objects"] = func(a *bump.Arena) {
+			for range n / 256 {
+				bump.New[[256]byte](a)
+			}
+		}
+	}
+	programs["objects up to the last byte"] = func(a *bump.Arena) {
+		for range (64<<10 - bump.Overhead) / 8 {
+			bump.New[int64](a)
+		}
+	}
+	programs["a mix"] = func(a *bump.Arena) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for range 3000 {
+			bump.New[[3]int64](a)
+			a.Alloc(uintptr(rng.IntN(50)), 8)
+			bump.String(a, "abcdefghijklm"[:rng.IntN(13)])
+		}
+	}
+	for name, run := range programs {
+		t.Run(name, func(t *testing.T) {
+			var a bump.Arena
+			var steady unsafe.Pointer
+			for round := range 40 {
+				run(&a)
+				s, e := a.Stats(), bump.Extents(&a)
+				if round >= 4 {
+					if s.Chunks != 1 || steady != nil && e[0].Data != steady {
+						t.Fatalf("round %d took a new chunk: %v", round, s)
+					}
+					steady = e[0].Data
+				}
+				a.Reset()
+				if round >= 4 {
+					// At most a quarter is there to spare, or half below 32 KiB,
+					// where Go's size classes are powers of two.
+					if s := a.Stats(); s.Reserved > 2*s.HighWater+1024 || s.Reserved > 40<<10 && s.Reserved > s.HighWater*5/4+4096 {
+						t.Fatalf("round %d keeps %d bytes for %d", round, s.Reserved, s.HighWater)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPeakDecays is about a single large round, whose memory must not stay.
+func TestPeakDecays(t *testing.T) {
+	small := func(a *bump.Arena) {
+		for range 10 {
+			bump.New[int64](a)
+		}
+	}
+	for _, peak := range []uintptr{10 << 10, 1 << 20, 40 << 20, 70 << 20} {
+		var a bump.Arena
+		small(&a)
+		a.Reset()
+		a.Alloc(peak, 8)
+		a.Reset()
+		last, rounds := a.Stats().Reserved, 0
+		for ; rounds == 0 || a.Stats().Reserved > 1024; rounds++ {
+			small(&a)
+			a.Reset()
+			if r := a.Stats().Reserved; r > last && last > 0 {
+				t.Fatalf("after %d bytes once, what is kept grew from %d to %d", peak, last, r)
+			} else {
+				last = r
+			}
+			if rounds > 200 {
+				t.Fatalf("after %d bytes once, %d small rounds keep %v", peak, rounds, a.Stats())
+			}
+		}
+		if s := a.Stats(); s.HighWater < int(peak) {
+			t.Errorf("the high-water mark of %d bytes is forgotten: %v", peak, s)
+		}
+		// But not at once: the round may come again.
+		if peak >= 1<<20 && rounds < 4 {
+			t.Errorf("a peak of %d bytes is forgotten after %d rounds", peak, rounds)
+		}
+	}
+}
+
+func TestResetKeepsNothingHuge(t *testing.T) {
+	var a bump.Arena
+	a.Alloc(64<<20, 8)
+	a.Reset()
+	if s := a.Stats(); s.Reserved != 0 || s.Chunks != 0 {
+		t.Errorf("after 64 MiB: %v", s)
+	}
+	a.Alloc(60<<20, 8)
+	a.Reset()
+	if s := a.Stats(); s.Reserved < 60<<20 || s.Reserved > 64<<20 {
+		t.Errorf("after 60 MiB: %v", s)
+	}
+}
+
+// TestKeptChunkTooSmall asks for more than the chunk kept over a Reset has. The
+// old chunk is left, and KeepAlive's objects stay with the new one.
+func TestKeptChunkTooSmall(t *testing.T) {
+	type object struct{ _ [4]*byte }
+	var census testkit.Census
+	var a bump.Arena
+	a.Alloc(100, 1)
+	a.KeepAlive(testkit.Enroll(&census, new(object)))
+	a.Reset()
+	old := bump.Extents(&a)[0]
+	a.KeepAlive(testkit.Enroll(&census, new(object)))
+	p := a.Alloc(100_000, 8)
+	if s := a.Stats(); s.Chunks != 1 || s.Kept != 1 || a.Owns(old.Data) || !a.Owns(p) {
+		t.Errorf("the kept chunk was not replaced: %v", s)
+	}
+	testkit.CollectGarbage()
+	if n := census.Alive(); n != 1 {
+		t.Errorf("%d objects given to KeepAlive live, want the one since Reset", n)
+	}
+	a.Alloc(100, 1)
+	if !isZero(bytesAt(p, 100_000)) {
+		t.Error("not zero")
+	}
+	a.Reset()
+	if s := a.Stats(); s.Chunks != 1 || s.Reserved < 100_000 || s.Kept != 0 {
+		t.Errorf("after Reset: %v", s)
+	}
+	testkit.CollectGarbage()
+	if n := census.Alive(); n != 0 {
+		t.Errorf("%d objects given to KeepAlive live after Reset", n)
+	}
+}
+
+func TestResetOfUnused(t *testing.T) {
+	var a bump.Arena
+	for i := range uint64(3) {
+		a.Reset()
+		if s := a.Stats(); s != (bump.Stats{Resets: i + 1}) {
+			t.Errorf("Reset of an unused arena: %v", s)
+		}
+	}
+	a.KeepAlive(5)
+	a.Reset()
+	if s := a.Stats(); s.Kept != 0 || s.Reserved != 0 {
+		t.Errorf("Reset of an arena that only keeps: %v", s)
+	}
+	bump.New[int](&a)
+	a.Reset()
+	e := bump.Extents(&a)
+	a.Reset()
+	bump.New[int](&a)
+	if f := bump.Extents(&a); len(e) != 1 || len(f) != 1 || e[0] != f[0] {
+		t.Error("a second Reset gave up the chunk")
+	}
+}
+
+func TestKeepAliveListDoesNotStay(t *testing.T) {
+	var a bump.Arena
+	bump.New[int](&a)
+	for range 100_000 {
+		a.KeepAlive(&a)
+	}
+	a.Reset()
+	bump.New[int](&a)
+	a.KeepAlive(&a)
+	a.Reset()
+	if n := bump.KeepCap(&a); n > 1024 {
+		t.Errorf("room for %d values is kept for 1", n)
+	}
+}

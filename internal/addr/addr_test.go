@@ -1,0 +1,84 @@
+package addr_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/haven-mem/haven/internal/addr"
+)
+
+func TestTypeWord(t *testing.T) {
+	type mine int
+	type alias = int
+	one, two := 1, 2
+	values := []any{one, int8(1), uint(1), mine(1), &one, new(mine), "", []int(nil), [3]int{}, [4]int{}, struct{}{},
+		map[string]int(nil), func() {}, error(nil), any(nil), (*error)(nil), (*any)(nil)}
+	words := map[uintptr]reflect.Type{}
+	for _, v := range values {
+		w, typ := addr.TypeWord(v), reflect.TypeOf(v)
+		if (w == 0) != (typ == nil) {
+			t.Errorf("the word of %v is %#x", typ, w)
+		}
+		if other, ok := words[w]; ok && other != typ {
+			t.Errorf("%v and %v have the same word", typ, other)
+		}
+		words[w] = typ
+	}
+	if addr.TypeWord(one) != addr.TypeWord(alias(two)) || addr.TypeWord(&one) != addr.TypeWord(&two) {
+		t.Error("values of one type have different words")
+	}
+}
+
+// checkWithin compares Within with what indices say.
+func checkWithin[T any](t *testing.T) {
+	t.Helper()
+	all := make([]T, 30)
+	chunk := all[10:20:20]
+	for lo := range all {
+		for hi := lo; hi <= len(all); hi++ {
+			want := lo >= 10 && hi <= 20 && hi > lo
+			if got := addr.Within(all[lo:hi:hi], chunk); got != want {
+				t.Errorf("%T: Within([%d:%d], [10:20]) is %v", all[:0], lo, hi, got)
+			}
+		}
+	}
+	// What counts is the capacity of the one and the length of the other.
+	if addr.Within(all[12:13:21], chunk) || !addr.Within(all[12:12:14], chunk) {
+		t.Errorf("%T: the capacity is not what counts", all[:0])
+	}
+	if addr.Within(all[11:12:12], all[10:11:20]) {
+		t.Errorf("%T: a chunk reaches to its capacity", all[:0])
+	}
+	if addr.Within(make([]T, 1), chunk) || addr.Within(nil, chunk) || addr.Within(chunk, nil) || addr.Within[T](nil, nil) {
+		t.Errorf("%T: foreign or nil slices lie within", all[:0])
+	}
+	var local [3]T
+	if addr.Within(local[:], chunk) {
+		t.Errorf("%T: a local array lies within", all[:0])
+	}
+}
+
+func TestWithin(t *testing.T) {
+	checkWithin[byte](t)
+	checkWithin[string](t)
+	checkWithin[[7]uint16](t)
+	checkWithin[*int](t)
+	if s := make([]struct{}, 5); addr.Within(s[1:2], s) {
+		t.Error("values without size lie somewhere")
+	}
+}
+
+func TestString(t *testing.T) {
+	b := []byte("some text")
+	s := addr.String(b[5:])
+	if s != "text" {
+		t.Errorf("got %q", s)
+	}
+	b[5] = 'n'
+	if s != "next" {
+		t.Errorf("does not share the bytes: %q", s)
+	}
+	if addr.String(nil) != "" || addr.String(b[:0]) != "" {
+		t.Error("an empty slice gives text")
+	}
+}

@@ -1,0 +1,200 @@
+package chunk_test
+
+import (
+	"math"
+	"math/bits"
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/chunk"
+)
+
+const word = unsafe.Sizeof(uintptr(0))
+
+// sink makes what is stored in it escape to the heap.
+var sink any
+
+// taken returns the bytes of Go's heap that f allocates.
+func taken(f func()) uintptr {
+	least := ^uintptr(0)
+	for range 4 { // other goroutines of the test process allocate, too
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		least = min(least, uintptr(after.TotalAlloc-before.TotalAlloc))
+	}
+	return least
+}
+
+// wants are sizes on and beside every step that matters.
+func wants() []uintptr {
+	var all []uintptr
+	for n := uintptr(1); n <= 4<<20; n *= 2 {
+		for _, d := range []uintptr{n / 2, n/2 + n/4} {
+			all = append(all, n-1, n, n+1, n+d, n-min(n, 8), n+7, n+9)
+		}
+	}
+	return all
+}
+
+// TestUsable compares what Usable promises with what the heap takes.
+func TestUsable(t *testing.T) {
+	seen := map[uintptr]bool{}
+	for _, want := range wants() {
+		u := chunk.Usable(want)
+		if u%8 != 0 || u < want && want > 512 || want <= chunk.First && u != chunk.First || u > max(2*want+8, chunk.First, want+8<<10) {
+			t.Errorf("Usable(%d) = %d", want, u)
+		}
+		if seen[u] {
+			continue
+		}
+		seen[u] = true
+		got := taken(func() {
+			for range 8 {
+				sink = &make([]*byte, u/word)[0]
+			}
+		}) / 8
+		header := uintptr(0)
+		if u > word*word*8 && u < 32<<10 {
+			header = 8
+		}
+		// What other goroutines allocate may be in it, which is less than a miss.
+		if got < u+header || got > u+header+u/100 {
+			t.Errorf("%d usable bytes take %d of the heap, want %d", u, got, u+header)
+		}
+	}
+	sink = nil
+}
+
+// TestNoPagesForNothing is about large chunks without pointers.
+func TestNoPagesForNothing(t *testing.T) {
+	for want := uintptr(32 << 10); want < 1<<20; want += 12345 {
+		u := chunk.Usable(want)
+		if got := taken(func() { sink = &make([]byte, u)[0] }); got < u || got > u+u/100 {
+			t.Errorf("%d usable bytes without pointers take %d of the heap", u, got)
+		}
+	}
+	sink = nil
+}
+
+func TestElems(t *testing.T) {
+	for _, want := range wants() {
+		for _, size := range []uintptr{1, 2, 3, 8, 24, 100, 512, 4096, 100_000} {
+			n := uintptr(chunk.Elems(want, size))
+			if n < 1 || n > 1 && n*size > chunk.Usable(want) || (n+1)*size <= chunk.Usable(want) {
+				t.Errorf("Elems(%d, %d) = %d, in %d usable bytes", want, size, n, chunk.Usable(want))
+			}
+		}
+		if n := chunk.Elems(want, 0); n < 1<<20 {
+			t.Errorf("Elems(%d, 0) = %d", want, n)
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	for _, size := range []uintptr{1, 8, 24, 100, 4096, 40_000} {
+		for n := 1; uintptr(n)*size < 2<<20; n += 1 + n/3 {
+			got := chunk.Fill(n, size)
+			bytes := uintptr(got) * size
+			if got < n || bytes >= uintptr(n)*size+8<<10 {
+				t.Errorf("Fill(%d, %d) = %d", n, size, got)
+			}
+			// No more would fit the pages.
+			if pages := (bytes + 8191) &^ 8191; bytes >= 32<<10 && bytes+size <= pages {
+				t.Errorf("Fill(%d, %d) = %d leaves %d bytes of the last page", n, size, got, pages-bytes)
+			}
+		}
+	}
+	if n := chunk.Fill(7, 0); n != 7 {
+		t.Errorf("Fill(7, 0) = %d", n)
+	}
+}
+
+func TestNext(t *testing.T) {
+	for _, c := range [][3]uintptr{
+		{0, 1 << 20, chunk.First},
+		{100, 1 << 20, chunk.First},
+		{chunk.First, 1 << 20, 2 * chunk.First},
+		{4088, 1 << 20, 8176},
+		{1 << 19, 1 << 20, 1 << 20},
+		{1 << 20, 1 << 20, 1 << 20},
+		{64 << 20, 1 << 20, 1 << 20},
+		{5000, 3000, 3000},
+	} {
+		if got := chunk.Next(c[0], c[1]); got != c[2] {
+			t.Errorf("Next(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+	// Growth from nothing to the largest takes few steps.
+	steps := 0
+	for n := uintptr(0); n < chunk.MaxGrowth; n = chunk.Usable(chunk.Next(n, chunk.MaxGrowth)) {
+		steps++
+	}
+	if steps > 12 {
+		t.Errorf("growth to %d bytes takes %d chunks", chunk.MaxGrowth, steps)
+	}
+}
+
+func TestRound(t *testing.T) {
+	steps := map[int]bool{}
+	for n := range 1 << 16 {
+		r := chunk.Round(n)
+		if r < n || r > n+n/4 || chunk.Round(r) != r {
+			t.Fatalf("Round(%d) = %d", n, r)
+		}
+		steps[r] = true
+	}
+	if most := 4*16 + 5; len(steps) > most {
+		t.Errorf("%d different results up to 65536, want at most %d", len(steps), most)
+	}
+	for _, n := range []int{math.MaxInt / 2, math.MaxInt32 / 2} {
+		if r := chunk.Round(n); r < n || r-n > n/4 || bits.OnesCount(uint(r)) > 3 {
+			t.Errorf("Round(%d) = %d", n, r)
+		}
+	}
+	for _, n := range []int{0, -1, math.MinInt} {
+		if r := chunk.Round(n); r != n {
+			t.Errorf("Round(%d) = %d", n, r)
+		}
+	}
+}
+
+func TestPeak(t *testing.T) {
+	var p chunk.Peak
+	if p.Want() != 0 || p.Outgrown(0) || !p.Outgrown(1) {
+		t.Error("the zero Peak wants something")
+	}
+	for _, n := range []int{10, 1000, 1001, 80_000} {
+		if got := p.Note(n); got != n || p.Want() < n {
+			t.Errorf("Note(%d) = %d, Want %d", n, got, p.Want())
+		}
+	}
+	// Down an eighth of the way at a time, and in the end all the way.
+	if got := p.Note(0); got != 70_000 {
+		t.Errorf("Note(0) = %d, want 70000", got)
+	}
+	last := 70_000
+	for steps := 0; ; steps++ {
+		got := p.Note(100)
+		if got == 100 {
+			break
+		}
+		if got >= last || got < 100 || steps > 100 {
+			t.Fatalf("Note(100) = %d after %d", got, last)
+		}
+		last = got
+	}
+	if p.Outgrown(200) || !p.Outgrown(2*p.Want()+1) || p.Outgrown(2*p.Want()) {
+		t.Errorf("Outgrown is not what is above twice %d", p.Want())
+	}
+	p.Cap(1000)
+	if p.Want() != chunk.Round(100) {
+		t.Errorf("Cap raised the mark to %d", p.Want())
+	}
+	p.Cap(50)
+	if p.Want() != chunk.Round(50) {
+		t.Errorf("Cap(50) leaves %d", p.Want())
+	}
+}

@@ -1,0 +1,40 @@
+// Package callsite calls the fast paths of Haven's allocators from outside
+// their packages, the way a user's program does. No program imports it: the
+// tests of package gate compile it and read in the compiler's report what became of
+// each call, so every call stands in a function of its own.
+package callsite
+
+import (
+	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/addr"
+)
+
+// A node has pointers to its like and to the heap, as those of a parser do.
+type node struct {
+	left, right *node
+	name        string
+	args        []any
+}
+
+func laneNewInt(l *arena.Lane[int]) *int { return l.New() }
+
+func laneNewNode(l *arena.Lane[node]) *node { return l.New() }
+
+func bumpNewInt(a *bump.Arena) *int { return bump.New[int](a) }
+
+func bumpNewNode(a *bump.Arena) *node { return bump.New[node](a) }
+
+func typeWord(n *node) uintptr { return addr.TypeWord(n) }
+
+func within(s, chunk []node) bool { return addr.Within(s, chunk) }
+
+func stringOf(b []byte) string { return addr.String(b) }
+
+// arenaNew makes the compiler instantiate arena.New for a type of this package.
+// That call itself is too large to inline; what it calls must be inlined in it.
+func arenaNew(a *arena.Arena) *node { return arena.New[node](a) }
+
+func clearPointers(s []*node) { clear(s) }
+
+func clearBytes(b []byte) { clear(b) }

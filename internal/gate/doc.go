@@ -1,0 +1,4 @@
+// Package gate holds tests only: they compile package callsite and fail when
+// the compiler stops inlining a fast path that the documents promise to be
+// inlined, or when it clears memory in another way than GC.md says.
+package gate

@@ -1,0 +1,5 @@
+//go:build !race
+
+package gcfacts_test
+
+const raceEnabled = false
