@@ -62,9 +62,10 @@ func Usable(want uintptr) uintptr {
 }
 
 // Next returns the size in bytes of the chunk that follows one of last bytes:
-// double, but no more than limit.
+// the size class that is twice as large, but no more than limit.
 func Next(last, limit uintptr) uintptr {
-	return min(max(2*last, First), limit)
+	// Less the header, or 512 would skip the class of 1024.
+	return min(max(2*last, First+header)-header, limit)
 }
 
 // Round rounds n up to the next of four steps between powers of two, so that a

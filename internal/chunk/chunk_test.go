@@ -116,15 +116,21 @@ func TestNext(t *testing.T) {
 	for _, c := range [][3]uintptr{
 		{0, 1 << 20, chunk.First},
 		{100, 1 << 20, chunk.First},
-		{chunk.First, 1 << 20, 2 * chunk.First},
-		{4088, 1 << 20, 8176},
-		{1 << 19, 1 << 20, 1 << 20},
+		{chunk.First, 1 << 20, 2*chunk.First - 8},
+		{4088, 1 << 20, 8168},
+		{1 << 19, 1 << 20, 1<<20 - 8},
 		{1 << 20, 1 << 20, 1 << 20},
 		{64 << 20, 1 << 20, 1 << 20},
 		{5000, 3000, 3000},
 	} {
 		if got := chunk.Next(c[0], c[1]); got != c[2] {
 			t.Errorf("Next(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+	// No size class is skipped on the way up.
+	for _, c := range [][2]uintptr{{chunk.First, 1016}, {1016, 2040}, {4088, 8184}, {32760, 65536}, {1 << 19, 1 << 20}} {
+		if got := chunk.Usable(chunk.Next(c[0], 1<<20)); got != c[1] {
+			t.Errorf("after a chunk of %d bytes comes one of %d, want %d", c[0], got, c[1])
 		}
 	}
 	// Growth from nothing to the largest takes few steps.
