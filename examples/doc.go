@@ -1,0 +1,8 @@
+// Package examples is a module of small programs that use Haven. Each runs by
+// itself and has a test that compares what it prints:
+//
+//	go run ./examples/request    a server's loop with a pool of arenas
+//	go run ./examples/parser     expressions, with marks to take back scratch trees
+//	go run ./examples/index      an inverted index that the collector does not scan
+//	go run ./examples/limit      untrusted input under a limit
+package examples

@@ -1,0 +1,133 @@
+package haven_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/shape"
+)
+
+// The bodies of these examples are the Go code of README.md, see TestReadme.
+
+func Example() {
+	type Node struct {
+		Key  int
+		Next *Node
+	}
+	a := arena.NewArena(arena.Name("list"))
+	var list *Node
+	for i := range 3 {
+		list = arena.NewFrom(a, Node{Key: i, Next: list})
+	}
+	fmt.Println(list.Key, list.Next.Key, list.Next.Next.Key)
+	a.Reset() // every Node is gone; the next round gets their memory
+	// Output: 2 1 0
+}
+
+func Example_pool() {
+	var pool arena.Pool
+	greet := func(name string) string {
+		a := pool.Get() // warm: it has the chunks of the last request
+		defer pool.Put(a)
+		words := arena.MakeSlice[string](a, 0, 2)
+		words = arena.Append(a, words, "hello", name)
+		return strings.Join(words, ", ") // on the heap, so it may leave
+	}
+	fmt.Println(greet("gopher"))
+	// Output: hello, gopher
+}
+
+func Example_bump() {
+	type Entry struct {
+		Word string
+		Next *Entry
+	}
+	var a bump.Arena
+	var head *Entry
+	for _, w := range []string{"one", "two"} {
+		head = bump.NewFrom(&a, Entry{bump.String(&a, w), head})
+	}
+	a.Free() // ends the arena; what is in use stays, for as long as it is
+	fmt.Println(head.Word, head.Next.Word)
+	// Output: two one
+}
+
+func Example_shape() {
+	fmt.Println(shape.Of[[3]string]().Bits())
+	// Output: 101010
+}
+
+// TestReadme checks that the Go code in README.md is the code above, which the
+// go command compiles and runs.
+func TestReadme(t *testing.T) {
+	bodies := exampleBodies(t, "readme_test.go")
+	blocks := codeBlocks(t, "README.md", "go")
+	for name, body := range bodies {
+		found := false
+		for _, b := range blocks {
+			found = found || b == body
+		}
+		if !found {
+			t.Errorf("README.md does not show %s:\n%s", name, body)
+		}
+	}
+	for _, b := range blocks {
+		found := false
+		for _, body := range bodies {
+			found = found || b == body
+		}
+		if !found {
+			t.Errorf("README.md shows code that is no example of readme_test.go:\n%s", b)
+		}
+	}
+}
+
+// codeBlocks returns the fenced blocks of a language in a Markdown file.
+func codeBlocks(t *testing.T, file, language string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	for i, part := range strings.Split(string(text), "\n```") {
+		if body, ok := strings.CutPrefix(part, language+"\n"); ok && i > 0 {
+			blocks = append(blocks, body)
+		}
+	}
+	return blocks
+}
+
+// exampleBodies returns the bodies of a file's examples as a reader sees them,
+// by name: one tab less, and without the comment that gives the output.
+func exampleBodies(t *testing.T, file string) map[string]string {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := map[string]string{}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || !strings.HasPrefix(fn.Name.Name, "Example") {
+			continue
+		}
+		body := string(src[fset.Position(fn.Body.Lbrace).Offset+1 : fset.Position(fn.Body.Rbrace).Offset])
+		body, _, _ = strings.Cut(body, "\t// Output:")
+		body = strings.ReplaceAll(body, "\n\t", "\n")
+		bodies[fn.Name.Name] = strings.TrimSpace(body)
+	}
+	return bodies
+}
