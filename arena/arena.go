@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
@@ -51,7 +50,6 @@ type lane interface {
 	rewind() int
 	position() position
 	release(position)
-	releaseAll()
 	idleBytes() int
 	dropIdle(most int)
 	idleSince() uint64
@@ -79,7 +77,9 @@ func (*noCopy) Unlock() {}
 func NewArena(opts ...Option) *Arena {
 	a := new(Arena)
 	for _, o := range opts {
-		o.apply(a)
+		if o.apply != nil { // the zero Option sets nothing
+			o.apply(a)
+		}
 	}
 	return a
 }
@@ -91,13 +91,11 @@ func New[T any](a *Arena) *T {
 	if a == nil {
 		return new(T)
 	}
-	// laneOf by hand, which is too large to inline.
-	if i := slot(addr.TypeWord((*Lane[T])(nil)), a.shift); i < len(a.table) {
-		if l, ok := a.table[i].(*Lane[T]); ok {
-			return l.New()
-		}
+	l := find[T](a)
+	if l == nil {
+		l = laneSlow[T](a, "New")
 	}
-	return laneSlow[T](a, "New").New()
+	return l.New()
 }
 
 // NewFrom returns a pointer to a T in a, or on Go's heap if a is nil, that
@@ -116,7 +114,11 @@ func MakeSlice[T any](a *Arena, len, cap int) []T {
 		checkLen[T]("MakeSlice", len, cap)
 		return make([]T, len, cap)
 	}
-	return laneOf[T](a, "MakeSlice").MakeSlice(len, cap)
+	l := find[T](a)
+	if l == nil {
+		l = laneSlow[T](a, "MakeSlice")
+	}
+	return l.MakeSlice(len, cap)
 }
 
 // TryNew is [New] that returns a [*LimitError], which Is [ErrLimit], where New

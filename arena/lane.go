@@ -40,9 +40,9 @@ type Lane[T any] struct {
 	peak   chunk.Peak
 	top    int    // most elements in use at a Release since the last Reset
 	last   uint64 // the Reset (counted) at which the lane was last in use
-	active bool   // used since the last Reset, and in a.active
+	active bool   // in use: since the last Reset, and any Release of all it had
+	listed bool   // in a.active
 	heap   bool   // of the nil arena: every value is an object of Go's heap
-	freed  bool
 }
 
 // rest holds the chunks of a lane other than the open one.
@@ -84,7 +84,9 @@ func (l *Lane[T]) NewFrom(v T) *T {
 // It panics if length is negative or above capacity, if the slice is larger
 // than the address space, and as New does.
 func (l *Lane[T]) MakeSlice(length, capacity int) []T {
-	if uint(length) > uint(capacity) || capacity > l.i {
+	// A capacity of 0 or below goes the slow way, too: the one is rare, and
+	// would make a nil slice of a lane without a chunk; the other is misuse.
+	if uint(length) > uint(capacity) || uint(capacity-1) >= uint(l.i) {
 		s, err := l.makeSlow("MakeSlice", length, capacity)
 		if err != nil {
 			panic(err)
@@ -114,9 +116,12 @@ func (l *Lane[T]) makeSlow(op string, length, capacity int) ([]T, error) {
 	if l.heap {
 		return make([]T, length, capacity), nil
 	}
-	if capacity > l.i {
+	if capacity > l.i || capacity == 0 {
 		if err := l.enter(op); err != nil {
 			return nil, err
+		}
+		if capacity == 0 {
+			return []T{}, nil // points into no chunk and keeps none
 		}
 		if capacity > l.i && capacity > l.spareLen() && capacity > l.nextLen()/2 {
 			if len(l.buf) > 0 || capacity > l.peak.Want() {
@@ -155,7 +160,10 @@ func (l *Lane[T]) enter(op string) error {
 	}
 	if l.a != nil {
 		l.a.checkUsable(op)
-		l.a.active = append(l.a.active, l)
+		if !l.listed {
+			l.a.active = append(l.a.active, l)
+			l.listed = true
+		}
 	}
 	l.active = true
 	l.open(l.buf)
@@ -215,7 +223,12 @@ func (l *Lane[T]) nextLen() int {
 		last = max(last, l.rest.largeLen)
 	}
 	if last > 0 {
-		return chunk.Elems(chunk.Next(uintptr(last)*size, limit), size)
+		n := chunk.Elems(chunk.Next(uintptr(last)*size, limit), size)
+		if n <= last {
+			// The next size class has no room for a second large element.
+			n = chunk.Elems(min(2*uintptr(last)*size, limit), size)
+		}
+		return n
 	}
 	return max(chunk.Elems(first, size), chunk.Fill(l.peak.Want(), size))
 }

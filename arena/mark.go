@@ -19,7 +19,8 @@ type frame struct {
 	callbacks int // len(a.callbacks)
 }
 
-// A position is how far a lane had come.
+// A position is how far a lane had come. The zero position is that of a lane at
+// rest.
 type position struct {
 	open        bool // there was an open chunk
 	full, large int  // chunks in rest
@@ -71,13 +72,11 @@ func (a *Arena) Release(m Mark) {
 		if i < f.active {
 			l.release(a.positions[f.positions+i])
 		} else {
-			l.releaseAll()
-		}
-		if i >= f.active {
-			a.active[i] = nil
+			// It goes back to rest, but stays listed, so that the next Reset
+			// takes it into account.
+			l.release(position{})
 		}
 	}
-	a.active = a.active[:f.active]
 	a.positions = a.positions[:f.positions]
 	a.frames = a.frames[:top-1]
 }
@@ -94,6 +93,9 @@ func (a *Arena) orderError(m Mark) string {
 
 // position returns how far the lane has come.
 func (l *Lane[T]) position() position {
+	if !l.active {
+		return position{}
+	}
 	p := position{open: len(l.buf) > 0}
 	p.lo, p.hi = l.bounds()
 	if l.rest != nil {
@@ -105,6 +107,9 @@ func (l *Lane[T]) position() position {
 // release goes back to p: what was handed out since is cleared, and the chunks
 // added since become spares.
 func (l *Lane[T]) release(p position) {
+	if !l.active {
+		return
+	}
 	l.top = max(l.top, l.inUse())
 	r := l.rest
 	if r != nil {
@@ -134,15 +139,9 @@ func (l *Lane[T]) release(p position) {
 		clear(l.buf[hi:p.hi])
 		l.free, l.i = l.buf[p.lo:], p.hi-p.lo
 	}
-	l.checkInvariants()
-}
-
-// releaseAll goes back to rest, as the lane was at the Mark.
-func (l *Lane[T]) releaseAll() {
-	l.release(position{})
-	if n := l.spareLen(); n > 0 {
-		l.buf = l.takeSpare(n)
+	if p == (position{}) {
+		l.buf = l.takeSpare(1)
+		l.free, l.i, l.active = nil, 0, false
 	}
-	l.free, l.i, l.active = nil, 0, false
 	l.checkInvariants()
 }

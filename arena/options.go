@@ -3,6 +3,7 @@ package arena
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // An Option sets a property of an arena made by [NewArena] or of the arenas of
@@ -28,7 +29,7 @@ func Limit(bytes int) Option {
 // is negative.
 func Retain(bytes int) Option {
 	checkBytes("Retain", bytes, 0)
-	return Option{func(a *Arena) { a.retain = bytes + 1 }}
+	return Option{func(a *Arena) { a.retain = min(bytes, math.MaxInt-1) + 1 }}
 }
 
 // FirstChunk sets the size in bytes of each type's first chunk, 512 by

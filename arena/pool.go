@@ -27,9 +27,13 @@ type Pool struct {
 	mu    sync.Mutex
 	idle  []*Arena // the warmest last
 	spare int      // fewest idle since the last garbage collection
-	armed bool
+	self  *self    // made when the first arena comes in
 	stats PoolStats
 }
+
+// A self is what stands for a Pool in a weak pointer, which must not refer to a
+// global variable before go1.25, as a zero Pool may well be.
+type self struct{ p *Pool }
 
 // MaxIdle is the most arenas that a [Pool] keeps idle.
 const MaxIdle = 1024
@@ -103,8 +107,8 @@ func (p *Pool) Put(a *Arena) {
 	}
 	p.idle = append(p.idle, a)
 	p.stats.Reserved += a.reserved
-	if !p.armed {
-		p.armed = true
+	if p.self == nil {
+		p.self = &self{p}
 		p.spare = 0
 		p.arm()
 	}
@@ -132,11 +136,11 @@ func (s PoolStats) String() string {
 // the object it belongs to, which nothing refers to, is found dead. It refers
 // to the pool weakly, so that a pool that is dropped goes with its arenas.
 func (p *Pool) arm() {
-	runtime.AddCleanup(new(sentinel), func(w weak.Pointer[Pool]) {
-		if p := w.Value(); p != nil {
-			p.trim()
+	runtime.AddCleanup(new(sentinel), func(w weak.Pointer[self]) {
+		if s := w.Value(); s != nil {
+			s.p.trim()
 		}
-	}, weak.Make(p))
+	}, weak.Make(p.self))
 }
 
 // A sentinel is an object whose death tells of a garbage collection. It has a

@@ -24,6 +24,7 @@ func NewOf(a *Arena, t reflect.Type) reflect.Value {
 	}
 	l := a.dyn.lanes[t]
 	if l == nil {
+		a.checkUsable("NewOf")
 		l = &dynamicLane{a: a, typ: t, size: int(t.Size())}
 		a.dyn.lanes[t] = l
 		a.lanes = append(a.lanes, l)
@@ -40,8 +41,8 @@ type dynamic struct {
 // A dynamicLane is a plainer Lane: objects only, in chunks that are slices made
 // by reflection, so that Go's garbage collector knows their type all the same.
 //
-//	chunks[:cur] are used up; of chunks[cur], left elements at the front are
-//	free; chunks[cur+1:] are spare.
+//	chunks[:cur] are used up; of chunks[cur], left elements at the end are free;
+//	chunks[cur+1:] are spare.
 type dynamicLane struct {
 	a      *Arena
 	typ    reflect.Type
@@ -53,14 +54,25 @@ type dynamicLane struct {
 	top    int
 	last   uint64
 	active bool
+	listed bool // in a.active
+}
+
+// count returns the number of dynamic lanes.
+func (d *dynamic) count() int {
+	if d == nil {
+		return 0
+	}
+	return len(d.lanes)
 }
 
 func (l *dynamicLane) new() reflect.Value {
 	if l.left == 0 {
 		l.grow()
 	}
+	c := l.chunks[l.cur]
+	p := c.Index(c.Len() - l.left).Addr()
 	l.left--
-	return l.chunks[l.cur].Index(l.left).Addr()
+	return p
 }
 
 // grow opens the next chunk, or adds one.
@@ -68,8 +80,6 @@ func (l *dynamicLane) grow() {
 	next := l.cur + 1
 	if !l.active {
 		l.a.checkUsable("NewOf")
-		l.a.active = append(l.a.active, l)
-		l.active = true
 		next = 0
 	}
 	if next >= len(l.chunks) {
@@ -79,20 +89,41 @@ func (l *dynamicLane) grow() {
 				panic(err)
 			}
 		}
-		// The charge may have dropped spare chunks.
-		l.chunks = append(l.chunks[:next], reflect.MakeSlice(reflect.SliceOf(l.typ), n, n))
+		st := reflect.SliceOf(l.typ)
+		c := reflect.New(st).Elem() // settable, for clearRange
+		c.Set(reflect.MakeSlice(st, n, n))
+		l.chunks = append(l.chunks, c)
 	}
 	l.cur = next
 	l.left = l.chunks[next].Len()
+	if !l.active { // only now, when there is a chunk
+		l.active = true
+		if !l.listed {
+			l.listed = true
+			l.a.active = append(l.a.active, l)
+		}
+	}
 }
 
 func (l *dynamicLane) nextLen() int {
-	first, limit := l.a.chunkSizes()
+	_, limit := l.a.chunkSizes()
 	size := uintptr(l.size)
 	if k := len(l.chunks); k > 0 {
-		return chunk.Elems(chunk.Next(uintptr(l.chunks[k-1].Len())*size, limit), size)
+		last := l.chunks[k-1].Len()
+		n := chunk.Elems(chunk.Next(uintptr(last)*size, limit), size)
+		if n <= last {
+			// The next size class has no room for a second large element.
+			n = chunk.Elems(min(2*uintptr(last)*size, limit), size)
+		}
+		return n
 	}
-	return max(chunk.Elems(first, size), chunk.Fill(l.peak.Want(), size))
+	return max(l.firstLen(), chunk.Fill(l.peak.Want(), size))
+}
+
+// firstLen returns the length of a first chunk, which is never too large.
+func (l *dynamicLane) firstLen() int {
+	first, _ := l.a.chunkSizes()
+	return chunk.Elems(first, uintptr(l.size))
 }
 
 func (l *dynamicLane) inUse() int {
@@ -111,39 +142,66 @@ func (l *dynamicLane) usedBytes() int { return l.inUse() * l.size }
 func (l *dynamicLane) rewind() int {
 	used := l.inUse()
 	l.peak.Note(max(l.top, used))
-	l.release(position{})
-	l.top = 0
-	if len(l.chunks) > 1 || l.peak.Outgrown(l.chunks[0].Len()) {
+	if k := len(l.chunks); k > 1 || k == 1 && l.outgrown() {
 		l.dropFrom(0)
+	} else {
+		l.release(position{})
 	}
-	l.left, l.active = 0, false
+	l.cur, l.left, l.top = 0, 0, 0
+	l.active, l.listed = false, false
 	l.last = l.a.resets
 	return used * l.size
 }
 
+// outgrown reports whether the only chunk is too large to keep.
+func (l *dynamicLane) outgrown() bool {
+	n := l.chunks[0].Len()
+	return l.peak.Outgrown(n) && n > l.firstLen()
+}
+
 func (l *dynamicLane) position() position {
+	if !l.active {
+		return position{}
+	}
 	return position{open: true, full: l.cur, lo: l.left}
 }
 
 // release clears what was handed out since p. A position without an open chunk
 // is that of a lane at rest.
 func (l *dynamicLane) release(p position) {
+	if !l.active {
+		return
+	}
 	l.top = max(l.top, l.inUse())
 	if !p.open {
 		p.lo = l.chunks[0].Len()
 	}
 	for l.cur > p.full {
 		c := l.chunks[l.cur]
-		c.Slice(l.left, c.Len()).Clear()
+		clearRange(c, 0, c.Len()-l.left)
 		l.cur, l.left = l.cur-1, 0
 	}
-	l.chunks[l.cur].Slice(l.left, p.lo).Clear()
+	c := l.chunks[l.cur]
+	clearRange(c, c.Len()-p.lo, c.Len()-l.left)
 	l.left = p.lo
+	if !p.open {
+		l.left, l.active = 0, false
+	}
 }
 
-func (l *dynamicLane) releaseAll() {
-	l.release(position{})
-	l.left, l.active = 0, false
+// clearRange clears c[from:to], without the slice header that Value.Slice would
+// allocate.
+func clearRange(c reflect.Value, from, to int) {
+	if from == 0 {
+		n := c.Len()
+		c.SetLen(to)
+		c.Clear()
+		c.SetLen(n)
+		return
+	}
+	for i := from; i < to; i++ {
+		c.Index(i).SetZero()
+	}
 }
 
 // dropFrom leaves the chunks from k on to the garbage collector.

@@ -21,7 +21,7 @@ func (l *Lane[T]) Reset() {
 	if l.active {
 		l.rewind()
 		if l.a != nil { // it stays among the arena's active lanes
-			l.active = true
+			l.active, l.listed = true, true
 			l.open(l.buf)
 		}
 	}
@@ -41,13 +41,17 @@ func (l *Lane[T]) rewind() int {
 		l.drop()
 	case l.peak.Outgrown(len(l.buf)) && l.outgrowable():
 		l.drop()
-	default:
+	case l.active:
 		lo, hi := l.bounds()
-		clear(l.buf[:lo])
-		clear(l.buf[hi:])
+		if lo > 0 {
+			clear(l.buf[:lo])
+		}
+		if hi < len(l.buf) {
+			clear(l.buf[hi:])
+		}
 	}
 	l.free, l.i = nil, 0
-	l.active = false
+	l.active, l.listed = false, false
 	if l.a != nil {
 		l.last = l.a.resets
 	}

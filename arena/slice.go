@@ -18,7 +18,11 @@ func Append[T any](a *Arena, s []T, vs ...T) []T {
 	if a == nil {
 		return append(s, vs...)
 	}
-	return laneOf[T](a, "Append").Append(s, vs...)
+	l := find[T](a)
+	if l == nil {
+		l = laneSlow[T](a, "Append")
+	}
+	return l.Append(s, vs...)
 }
 
 // Append is the function [Append] for the lane's type and memory.

@@ -22,16 +22,27 @@ const minTable = 16
 
 // slot returns the home slot of type word w in a table of 1<<(32-shift) slots.
 // The constant is 2³² over the golden ratio.
-func slot(w uintptr, shift uint8) int {
-	return int(uint32(w) * 0x9E3779B9 >> (shift & 31))
+// It is unsigned because before there is a table, with a shift of 0, all 32 bits
+// are left, which an int need not hold.
+func slot(w uintptr, shift uint8) uint {
+	return uint(uint32(w) * 0x9E3779B9 >> (shift & 31))
 }
 
-// laneOf returns the lane of T; op is what a panic names.
+// find returns the lane of T if it is in its home slot, and otherwise nil. It
+// inlines.
+func find[T any](a *Arena) *Lane[T] {
+	if i := slot(addr.TypeWord((*Lane[T])(nil)), a.shift); i < uint(len(a.table)) {
+		l, _ := a.table[i].(*Lane[T])
+		return l
+	}
+	return nil
+}
+
+// laneOf returns the lane of T; op is what a panic names. Where speed counts,
+// its two lines stand by themselves.
 func laneOf[T any](a *Arena, op string) *Lane[T] {
-	if i := slot(addr.TypeWord((*Lane[T])(nil)), a.shift); i < len(a.table) {
-		if l, ok := a.table[i].(*Lane[T]); ok {
-			return l
-		}
+	if l := find[T](a); l != nil {
+		return l
 	}
 	return laneSlow[T](a, op)
 }
@@ -40,7 +51,8 @@ func laneOf[T any](a *Arena, op string) *Lane[T] {
 //
 //go:noinline
 func laneSlow[T any](a *Arena, op string) *Lane[T] {
-	if mask := len(a.table) - 1; mask > 0 {
+	if len(a.table) > 0 {
+		mask := uint(len(a.table) - 1)
 		i := slot(addr.TypeWord((*Lane[T])(nil)), a.shift)
 		for a.table[i] != nil {
 			if l, ok := a.table[i].(*Lane[T]); ok {
@@ -52,7 +64,7 @@ func laneSlow[T any](a *Arena, op string) *Lane[T] {
 	a.checkUsable(op)
 	l := &Lane[T]{a: a}
 	a.lanes = append(a.lanes, l)
-	if 2*len(a.lanes) > len(a.table) {
+	if 2*(len(a.lanes)-a.dyn.count()) > len(a.table) {
 		a.growTable()
 	} else {
 		a.enterTable(l)
@@ -67,7 +79,9 @@ func (a *Arena) growTable() {
 	a.table = make([]any, n)
 	a.shift = uint8(33 - bits.Len(uint(n)))
 	for _, l := range a.lanes {
-		a.enterTable(l)
+		if _, ok := l.(*dynamicLane); !ok {
+			a.enterTable(l)
+		}
 	}
 }
 
@@ -75,7 +89,7 @@ func (a *Arena) growTable() {
 func (a *Arena) enterTable(l any) {
 	i := slot(addr.TypeWord(l), a.shift)
 	for a.table[i] != nil {
-		i = (i + 1) & (len(a.table) - 1)
+		i = (i + 1) & uint(len(a.table)-1)
 	}
 	a.table[i] = l
 }
