@@ -23,7 +23,7 @@ type Arena struct {
 	table  []any // *Lane[T] by type, see table.go
 	shift  uint8 // 32 less the table's bits
 	state  state
-	active []lane // lanes used since the last Reset
+	listed []lane // lanes used since the last Reset or in the round before it
 	lanes  []lane // all
 	bytes  *Lane[byte]
 	dyn    *dynamic // lanes of types known at run time only
@@ -47,7 +47,7 @@ type Arena struct {
 
 // A lane is a Lane[T] of whatever T, or a dynamic one.
 type lane interface {
-	rewind() int
+	rewind() (bytes int, listed bool)
 	position() position
 	release(position)
 	idleBytes() int
@@ -171,13 +171,20 @@ func (a *Arena) Reset() {
 	a.checkUsable("Reset")
 	a.runCallbacks(0, "Reset")
 	a.resets++
-	used := 0
-	for i, l := range a.active {
-		used += l.rewind()
-		a.active[i] = nil
+	used, kept := 0, 0
+	for i, l := range a.listed {
+		n, listed := l.rewind()
+		used += n
+		if listed {
+			if kept != i {
+				a.listed[kept] = l
+			}
+			kept++
+		}
 	}
 	a.high = max(a.high, used)
-	a.active = a.active[:0]
+	clear(a.listed[kept:])
+	a.listed = a.listed[:kept]
 	a.frames, a.positions = a.frames[:0], a.positions[:0]
 	if a.resets%expireEvery == 0 {
 		a.expire()
@@ -215,7 +222,7 @@ func (a *Arena) Free() {
 		l.end()
 	}
 	a.state = freed
-	a.table, a.active, a.lanes, a.bytes, a.dyn = nil, nil, nil, nil, nil
+	a.table, a.listed, a.lanes, a.bytes, a.dyn = nil, nil, nil, nil, nil
 	a.frames, a.positions, a.callbacks = nil, nil, nil
 	a.reserved = 0
 }
@@ -296,10 +303,12 @@ func (a *Arena) runCallbacks(n int, op string) {
 
 // checkUsable panics if the arena was freed, lies in a Pool or is a copy.
 func (a *Arena) checkUsable(op string) {
-	if a.self != a || a.state != usable {
+	if !a.isUsable() {
 		a.unusable(op)
 	}
 }
+
+func (a *Arena) isUsable() bool { return a.self == a && a.state == usable }
 
 //go:noinline
 func (a *Arena) unusable(op string) {
@@ -365,7 +374,7 @@ func (a *Arena) retained() int {
 // noteHighWater records what is in use, before it becomes less.
 func (a *Arena) noteHighWater() {
 	used := 0
-	for _, l := range a.active {
+	for _, l := range a.listed {
 		used += l.usedBytes()
 	}
 	a.high = max(a.high, used)

@@ -41,7 +41,7 @@ type Lane[T any] struct {
 	top    int    // most elements in use at a Release since the last Reset
 	last   uint64 // the Reset (counted) at which the lane was last in use
 	active bool   // in use: since the last Reset, and any Release of all it had
-	listed bool   // in a.active
+	listed bool   // in a.listed: used since the last Reset, or in the round before it
 	heap   bool   // of the nil arena: every value is an object of Go's heap
 }
 
@@ -87,11 +87,7 @@ func (l *Lane[T]) MakeSlice(length, capacity int) []T {
 	// A capacity of 0 or below goes the slow way, too: the one is rare, and
 	// would make a nil slice of a lane without a chunk; the other is misuse.
 	if uint(length) > uint(capacity) || uint(capacity-1) >= uint(l.i) {
-		s, err := l.makeSlow("MakeSlice", length, capacity)
-		if err != nil {
-			panic(err)
-		}
-		return s
+		return l.mustMake(length, capacity)
 	}
 	s := l.free[:length:capacity]
 	l.free = l.free[capacity:]
@@ -99,10 +95,24 @@ func (l *Lane[T]) MakeSlice(length, capacity int) []T {
 	return s
 }
 
+// mustMake is MakeSlice's slow way.
+//
+//go:noinline
+func (l *Lane[T]) mustMake(length, capacity int) []T {
+	s, err := l.makeSlow("MakeSlice", length, capacity)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
 // grow is New's way when the open chunk is used up.
 //
 //go:noinline
 func (l *Lane[T]) grow() {
+	if l.reopen() {
+		return
+	}
 	if err := l.more("New", 1); err != nil {
 		panic(err)
 	}
@@ -117,8 +127,8 @@ func (l *Lane[T]) makeSlow(op string, length, capacity int) ([]T, error) {
 		return make([]T, length, capacity), nil
 	}
 	if capacity > l.i || capacity == 0 {
-		if err := l.enter(op); err != nil {
-			return nil, err
+		if !l.reopen() {
+			l.enter(op)
 		}
 		if capacity == 0 {
 			return []T{}, nil // points into no chunk and keeps none
@@ -152,22 +162,32 @@ func (l *Lane[T]) makeLarge(length, capacity int) ([]T, error) {
 	return buf[:length:capacity], nil
 }
 
+// reopen is the quick way of enter and open for a lane that was in use in the
+// round before, the first step of each lane of a steady program in each round.
+func (l *Lane[T]) reopen() bool {
+	if l.active || !l.listed || len(l.buf) == 0 || l.a != nil && !l.a.isUsable() {
+		return false
+	}
+	l.active = true
+	l.free, l.i = l.buf, len(l.buf)
+	return true
+}
+
 // enter makes a lane that was at rest since the last Reset an active one, and
 // opens the chunk it kept.
-func (l *Lane[T]) enter(op string) error {
+func (l *Lane[T]) enter(op string) {
 	if l.active {
-		return nil
+		return
 	}
 	if l.a != nil {
 		l.a.checkUsable(op)
 		if !l.listed {
-			l.a.active = append(l.a.active, l)
+			l.a.listed = append(l.a.listed, l)
 			l.listed = true
 		}
 	}
 	l.active = true
 	l.open(l.buf)
-	return nil
 }
 
 // open makes buf, which is clean, the open chunk.
@@ -181,9 +201,7 @@ func (l *Lane[T]) more(op string, n int) error {
 		l.free, l.i = make([]T, n), n
 		return nil
 	}
-	if err := l.enter(op); err != nil {
-		return err
-	}
+	l.enter(op)
 	if l.i >= n {
 		return nil
 	}

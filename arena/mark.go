@@ -10,11 +10,11 @@ type Mark struct {
 	serial uint64 // unique in the arena, so that a stale Mark is known as one
 }
 
-// A frame is what an arena remembers of an open Mark. Lanes in a.active before
+// A frame is what an arena remembers of an open Mark. Lanes in a.listed before
 // it have a position each in a.positions; those behind it were at rest.
 type frame struct {
 	serial    uint64
-	active    int // len(a.active)
+	listed    int // len(a.listed)
 	positions int // len(a.positions)
 	callbacks int // len(a.callbacks)
 }
@@ -40,8 +40,8 @@ func (a *Arena) Mark() Mark {
 	}
 	a.checkUsable("Mark")
 	a.serial++
-	a.frames = append(a.frames, frame{a.serial, len(a.active), len(a.positions), len(a.callbacks)})
-	for _, l := range a.active {
+	a.frames = append(a.frames, frame{a.serial, len(a.listed), len(a.positions), len(a.callbacks)})
+	for _, l := range a.listed {
 		a.positions = append(a.positions, l.position())
 	}
 	return Mark{a, len(a.frames), a.serial}
@@ -68,8 +68,8 @@ func (a *Arena) Release(m Mark) {
 	f := a.frames[top-1]
 	a.runCallbacks(f.callbacks, "Release")
 	a.noteHighWater()
-	for i, l := range a.active {
-		if i < f.active {
+	for i, l := range a.listed {
+		if i < f.listed {
 			l.release(a.positions[f.positions+i])
 		} else {
 			// It goes back to rest, but stays listed, so that the next Reset

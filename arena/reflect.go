@@ -54,7 +54,7 @@ type dynamicLane struct {
 	top    int
 	last   uint64
 	active bool
-	listed bool // in a.active
+	listed bool // in a.listed
 }
 
 // count returns the number of dynamic lanes.
@@ -100,7 +100,7 @@ func (l *dynamicLane) grow() {
 		l.active = true
 		if !l.listed {
 			l.listed = true
-			l.a.active = append(l.a.active, l)
+			l.a.listed = append(l.a.listed, l)
 		}
 	}
 }
@@ -139,8 +139,9 @@ func (l *dynamicLane) inUse() int {
 
 func (l *dynamicLane) usedBytes() int { return l.inUse() * l.size }
 
-func (l *dynamicLane) rewind() int {
+func (l *dynamicLane) rewind() (bytes int, listed bool) {
 	used := l.inUse()
+	l.listed = l.active || l.top > 0
 	l.peak.Note(max(l.top, used))
 	if k := len(l.chunks); k > 1 || k == 1 && l.outgrown() {
 		l.dropFrom(0)
@@ -148,9 +149,11 @@ func (l *dynamicLane) rewind() int {
 		l.release(position{})
 	}
 	l.cur, l.left, l.top = 0, 0, 0
-	l.active, l.listed = false, false
-	l.last = l.a.resets
-	return used * l.size
+	l.active = false
+	if l.listed {
+		l.last = l.a.resets
+	}
+	return used * l.size, l.listed
 }
 
 // outgrown reports whether the only chunk is too large to keep.

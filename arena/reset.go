@@ -1,7 +1,5 @@
 package arena
 
-import "github.com/haven-mem/haven/internal/chunk"
-
 // Reset takes back every value the lane handed out and keeps the memory for
 // the next ones. It clears what was used, so it costs what was used, and
 // joins several chunks into one of the size that was needed. A lane of an arena
@@ -29,9 +27,11 @@ func (l *Lane[T]) Reset() {
 
 // rewind puts the lane to rest: everything is taken back, what was used is
 // clear or left to the garbage collector, and one chunk stays at the most. It
-// returns how many bytes were in use.
-func (l *Lane[T]) rewind() int {
+// returns how many bytes were in use, and whether the lane was used at all: if
+// not, it is no longer listed.
+func (l *Lane[T]) rewind() (bytes int, listed bool) {
 	used := l.inUse()
+	l.listed = l.active || l.top > 0
 	l.peak.Note(max(l.top, used))
 	l.top = 0
 	switch {
@@ -39,7 +39,7 @@ func (l *Lane[T]) rewind() int {
 		// Several chunks. Let them go; the next use makes a single one that
 		// holds as much, which also saves clearing these.
 		l.drop()
-	case l.peak.Outgrown(len(l.buf)) && l.outgrowable():
+	case l.outgrown():
 		l.drop()
 	case l.active:
 		lo, hi := l.bounds()
@@ -51,19 +51,19 @@ func (l *Lane[T]) rewind() int {
 		}
 	}
 	l.free, l.i = nil, 0
-	l.active, l.listed = false, false
-	if l.a != nil {
+	l.active = false
+	if l.a != nil && l.listed {
 		l.last = l.a.resets
 	}
 	l.checkInvariants()
-	return used * l.size()
+	return used * l.size(), l.listed
 }
 
-// outgrowable reports whether the chunk is larger than a first chunk, which is
-// not worth replacing.
-func (l *Lane[T]) outgrowable() bool {
+// outgrown reports whether the chunk is too large to keep. A first chunk never
+// is: replacing it would gain nothing.
+func (l *Lane[T]) outgrown() bool {
 	first, _ := l.a.chunkSizes()
-	return len(l.buf) > chunk.Elems(first, uintptr(l.size()))
+	return uintptr(len(l.buf)-1)*uintptr(l.size()) >= first && l.peak.Outgrown(len(l.buf))
 }
 
 // any reports whether there is a chunk beside the open one.

@@ -5,14 +5,15 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/haven-mem/haven/internal/addr"
 )
 
 // Append appends vs to s and returns the result, in a, or as the built-in
 // append does if a is nil. It grows s in place when s is the last slice of its
-// type in a and there is room behind it; otherwise it copies s within a, at
-// least doubling its capacity. A slice that is not a's memory is copied into a
+// type in a and there is room behind it, and otherwise copies it within a; either
+// way the capacity doubles, and begins with four for elements of up to 16 bytes. A slice that is not a's memory is copied into a
 // and itself left alone, its spare capacity included. It panics as [New] does.
 func Append[T any](a *Arena, s []T, vs ...T) []T {
 	if a == nil {
@@ -27,6 +28,17 @@ func Append[T any](a *Arena, s []T, vs ...T) []T {
 
 // Append is the function [Append] for the lane's type and memory.
 func (l *Lane[T]) Append(s []T, vs ...T) []T {
+	// Most calls add one value to a slice of the open chunk with room for it.
+	if len(vs) == 1 && len(s) < cap(s) && addr.Within(s, l.buf) {
+		s = s[:len(s)+1]
+		s[len(s)-1] = vs[0]
+		return s
+	}
+	return l.appendSlow(s, vs)
+}
+
+// appendSlow makes room where there is none.
+func (l *Lane[T]) appendSlow(s, vs []T) []T {
 	if l.heap {
 		return append(s, vs...)
 	}
@@ -40,7 +52,12 @@ func (l *Lane[T]) Append(s []T, vs ...T) []T {
 	if n <= cap(s) && l.owns(s) {
 		return append(s, vs...)
 	}
-	if more := n - cap(s); l.endsAtCursor(s) && more <= l.i {
+	want := max(n, 2*cap(s))
+	if l.size() <= firstAppend/4 {
+		want = max(want, 4)
+	}
+	if l.endsAtCursor(s) && n-cap(s) <= l.i {
+		more := min(want-cap(s), l.i)
 		hi := len(l.buf) - len(l.free)
 		lo := hi - cap(s)
 		l.free = l.free[more:]
@@ -48,10 +65,14 @@ func (l *Lane[T]) Append(s []T, vs ...T) []T {
 		l.checkInvariants()
 		return append(l.buf[lo:lo+len(s):hi+more], vs...)
 	}
-	grown := l.MakeSlice(n, max(n, 2*cap(s)))
+	grown := l.MakeSlice(n, want)
 	copy(grown[copy(grown, s):], vs)
 	return grown
 }
+
+// firstAppend is the bytes up to which the first value of a slice brings room
+// for three more: lists are short, and the second one would move the first.
+const firstAppend = 64
 
 // endsAtCursor reports whether s is the last slice of the open chunk.
 func (l *Lane[T]) endsAtCursor(s []T) bool {
@@ -91,10 +112,14 @@ func String[S ~string | ~[]byte](a *Arena, s S) string {
 	switch {
 	case a == nil:
 		b = make([]byte, len(s))
-	case a.bytes == nil:
-		a.bytes = laneOf[byte](a, "String")
-		fallthrough
+	case a.bytes != nil && len(s) <= a.bytes.i:
+		// MakeSlice by hand, which is too large to inline.
+		l := a.bytes
+		b = l.free[:len(s)]
+		l.free = l.free[len(s):]
+		l.i -= len(s)
 	default:
+		a.bytes = laneOf[byte](a, "String")
 		b = a.bytes.MakeSlice(len(s), len(s))
 	}
 	copy(b, s)
@@ -141,7 +166,7 @@ func checkLen[T any](op string, length, capacity int) {
 		panic(fmt.Sprintf("arena: %s[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
 			op, reflect.TypeFor[T](), length, capacity))
 	}
-	if size := int(reflect.TypeFor[T]().Size()); size > 0 && capacity > maxBytes/size {
+	if size := int(unsafe.Sizeof(*new(T))); size > 0 && capacity > maxBytes/size {
 		panic(fmt.Sprintf("arena: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
 			op, reflect.TypeFor[T](), capacity, size, maxBytes))
 	}
