@@ -2,7 +2,6 @@ package arena
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/haven-mem/haven/internal/chunk"
 )
@@ -51,7 +50,8 @@ type lane interface {
 	position() position
 	release(position)
 	idleBytes() int
-	dropIdle(most int)
+	dropIdle()
+	forget(most int)
 	idleSince() uint64
 	end()
 	usedBytes() int
@@ -202,7 +202,8 @@ const expireEvery = 16
 func (a *Arena) expire() {
 	for _, l := range a.lanes {
 		if a.resets-l.idleSince() >= expireEvery {
-			l.dropIdle(0)
+			l.dropIdle()
+			l.forget(0)
 		}
 	}
 }
@@ -228,8 +229,8 @@ func (a *Arena) Free() {
 }
 
 // Trim lets go of memory that holds nothing until at most keep bytes are
-// reserved, or nothing is left that could go. It never touches what is in use.
-// It panics if keep is negative, and after Free. On a nil arena it does nothing.
+// reserved, or nothing is left that could go, and forgets peaks above that. It
+// never touches what is in use. It panics if keep is negative, and after Free. On a nil arena it does nothing.
 func (a *Arena) Trim(keep int) {
 	if keep < 0 {
 		panic(fmt.Sprintf("arena: Trim(%d) of %s: want a number of bytes, 0 or more", keep, a.title()))
@@ -239,6 +240,9 @@ func (a *Arena) Trim(keep int) {
 	}
 	a.checkUsable("Trim")
 	a.trim(keep)
+	for _, l := range a.lanes {
+		l.forget(keep)
+	}
 }
 
 // trim drops idle chunks, the lane with most of them first.
@@ -254,7 +258,8 @@ func (a *Arena) trim(keep int) {
 		if most == nil {
 			return
 		}
-		most.dropIdle(keep)
+		most.dropIdle()
+		most.forget(keep)
 	}
 }
 
@@ -262,7 +267,8 @@ func (a *Arena) trim(keep int) {
 // Mark made before it; the last one registered runs first, while everything
 // allocated is still intact. If one panics the others still run, and the panic
 // goes on. f may allocate in a, and what it allocates goes with the rest, but
-// must not Reset, Release or Free it. On a nil arena, which is never reset, f
+// must not Reset, Release or Free it; a callback that it registers runs in the
+// same round. On a nil arena, which is never reset, f
 // is dropped. OnReset panics if f is nil, and after Free.
 func (a *Arena) OnReset(f func()) {
 	if f == nil {
@@ -343,7 +349,7 @@ func (a *Arena) charge(bytes, requested int) error {
 	}
 	if a.limit > 0 && bytes > a.limit-a.reserved {
 		for _, l := range a.lanes {
-			l.dropIdle(math.MaxInt)
+			l.dropIdle()
 		}
 		if bytes > a.limit-a.reserved {
 			return &LimitError{Name: a.name, Limit: a.limit, Used: a.reserved, Requested: requested}
@@ -365,7 +371,7 @@ func (a *Arena) room() int { return a.limit - a.reserved }
 
 // retained returns the bytes that may stay over a Reset.
 func (a *Arena) retained() int {
-	if a.retain > 0 {
+	if a != nil && a.retain > 0 {
 		return a.retain - 1
 	}
 	return chunk.Retain

@@ -145,6 +145,7 @@ func (l *dynamicLane) rewind() (bytes int, listed bool) {
 	l.peak.Note(max(l.top, used))
 	if k := len(l.chunks); k > 1 || k == 1 && l.outgrown() {
 		l.dropFrom(0)
+		l.forget(l.a.retained())
 	} else {
 		l.release(position{})
 	}
@@ -232,8 +233,11 @@ func (l *dynamicLane) idleBytes() int {
 	return n
 }
 
-func (l *dynamicLane) dropIdle(most int) {
+func (l *dynamicLane) dropIdle() {
 	l.dropFrom(min(l.firstIdle(), len(l.chunks)))
+}
+
+func (l *dynamicLane) forget(most int) {
 	if l.size > 0 {
 		l.peak.Cap(most / l.size)
 	}

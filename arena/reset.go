@@ -1,5 +1,7 @@
 package arena
 
+import "unsafe"
+
 // Reset takes back every value the lane handed out and keeps the memory for
 // the next ones. It clears what was used, so it costs what was used, and
 // joins several chunks into one of the size that was needed. A lane of an arena
@@ -37,8 +39,10 @@ func (l *Lane[T]) rewind() (bytes int, listed bool) {
 	switch {
 	case l.rest != nil && l.rest.any():
 		// Several chunks. Let them go; the next use makes a single one that
-		// holds as much, which also saves clearing these.
+		// holds as much, which also saves clearing these, unless it is too
+		// much to be kept.
 		l.drop()
+		l.forget(l.a.retained())
 	case l.outgrown():
 		l.drop()
 	case l.active:
@@ -62,8 +66,7 @@ func (l *Lane[T]) rewind() (bytes int, listed bool) {
 // outgrown reports whether the chunk is too large to keep. A first chunk never
 // is: replacing it would gain nothing.
 func (l *Lane[T]) outgrown() bool {
-	first, _ := l.a.chunkSizes()
-	return uintptr(len(l.buf)-1)*uintptr(l.size()) >= first && l.peak.Outgrown(len(l.buf))
+	return uintptr(len(l.buf)-1)*unsafe.Sizeof(*new(T)) >= l.a.firstChunk() && l.peak.Outgrown(len(l.buf))
 }
 
 // any reports whether there is a chunk beside the open one.
@@ -89,9 +92,8 @@ func (l *Lane[T]) idleBytes() int {
 	return n * l.size()
 }
 
-// dropIdle leaves the whole chunks that hold nothing to the garbage collector
-// and keeps the lane from asking for more than most bytes in one go next time.
-func (l *Lane[T]) dropIdle(most int) {
+// dropIdle leaves the whole chunks that hold nothing to the garbage collector.
+func (l *Lane[T]) dropIdle() {
 	l.a.credit(l.idleBytes())
 	if !l.active {
 		l.buf = nil
@@ -99,10 +101,15 @@ func (l *Lane[T]) dropIdle(most int) {
 	if l.rest != nil {
 		l.rest.spare = nil
 	}
+	l.checkInvariants()
+}
+
+// forget keeps the lane from asking for more than most bytes in one go next
+// time.
+func (l *Lane[T]) forget(most int) {
 	if size := l.size(); size > 0 {
 		l.peak.Cap(most / size)
 	}
-	l.checkInvariants()
 }
 
 // idleSince returns the count of the Reset at which the lane was last in use.

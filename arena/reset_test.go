@@ -265,3 +265,30 @@ func TestLaneReset(t *testing.T) {
 	l.Reset()
 	checkStats(t, a)
 }
+
+// A peak above Retain must not come back as one chunk for a single value.
+func TestResetForgetsWhatIsAboveRetain(t *testing.T) {
+	a := arena.NewArena(arena.Retain(1 << 20))
+	for range 1 << 20 {
+		arena.New[[2]int](a)
+	}
+	a.Reset()
+	arena.New[[2]int](a)
+	if s := a.Stats(); s.Reserved > 2<<20 {
+		t.Errorf("one value after a peak above Retain reserves %d bytes", s.Reserved)
+	}
+}
+
+// Trim forgets the peak of a lane that holds nothing.
+func TestTrimForgetsPeaks(t *testing.T) {
+	a := arena.NewArena()
+	for range 1 << 20 {
+		arena.New[[2]int](a)
+	}
+	a.Reset()
+	a.Trim(0)
+	arena.New[[2]int](a)
+	if s := a.Stats(); s.Reserved > 4096 {
+		t.Errorf("one value after Trim(0) reserves %d bytes", s.Reserved)
+	}
+}

@@ -23,18 +23,24 @@ func Append[T any](a *Arena, s []T, vs ...T) []T {
 	if l == nil {
 		l = laneSlow[T](a, "Append")
 	}
-	return l.Append(s, vs...)
+	if l.hasRoom(s, vs) {
+		return append(s, vs[0])
+	}
+	return l.appendSlow(s, vs)
 }
 
 // Append is the function [Append] for the lane's type and memory.
 func (l *Lane[T]) Append(s []T, vs ...T) []T {
-	// Most calls add one value to a slice of the open chunk with room for it.
-	if len(vs) == 1 && len(s) < cap(s) && addr.Within(s, l.buf) {
-		s = s[:len(s)+1]
-		s[len(s)-1] = vs[0]
-		return s
+	if l.hasRoom(s, vs) {
+		return append(s, vs[0])
 	}
 	return l.appendSlow(s, vs)
+}
+
+// hasRoom reports whether vs is one value and s a slice of the open chunk with
+// room for it, as in most calls of Append. It inlines.
+func (l *Lane[T]) hasRoom(s, vs []T) bool {
+	return len(vs) == 1 && len(s) < cap(s) && addr.Within(s, l.buf)
 }
 
 // appendSlow makes room where there is none.
@@ -56,6 +62,7 @@ func (l *Lane[T]) appendSlow(s, vs []T) []T {
 	if l.size() <= firstAppend/4 {
 		want = max(want, 4)
 	}
+	var grown []T
 	if l.endsAtCursor(s) && n-cap(s) <= l.i {
 		more := min(want-cap(s), l.i)
 		hi := len(l.buf) - len(l.free)
@@ -63,11 +70,17 @@ func (l *Lane[T]) appendSlow(s, vs []T) []T {
 		l.free = l.free[more:]
 		l.i -= more
 		l.checkInvariants()
-		return append(l.buf[lo:lo+len(s):hi+more], vs...)
+		grown = l.buf[lo : lo+len(s) : hi+more]
+	} else {
+		grown = l.MakeSlice(len(s), want)
+		if len(s) > 0 {
+			copy(grown, s)
+		}
 	}
-	grown := l.MakeSlice(n, want)
-	copy(grown[copy(grown, s):], vs)
-	return grown
+	if len(vs) == 1 { // without a call to copy
+		return append(grown, vs[0])
+	}
+	return append(grown, vs...)
 }
 
 // firstAppend is the bytes up to which the first value of a slice brings room

@@ -94,15 +94,20 @@ func (a *Arena) enterTable(l any) {
 	a.table[i] = l
 }
 
+// firstChunk returns the bytes of a lane's first chunk.
+func (a *Arena) firstChunk() uintptr {
+	if a != nil && a.first > 0 {
+		return uintptr(a.first)
+	}
+	return chunk.First
+}
+
 // chunkSizes returns the bytes of a lane's first chunk and of the largest that
 // growth asks for.
 func (a *Arena) chunkSizes() (first, limit uintptr) {
-	first, limit = chunk.First, chunk.MaxGrowth
-	if a != nil && a.first > 0 {
-		first = uintptr(a.first)
-	}
+	limit = chunk.MaxGrowth
 	if a != nil && a.max > 0 {
 		limit = uintptr(a.max)
 	}
-	return min(first, limit), limit
+	return min(a.firstChunk(), limit), limit
 }

@@ -201,10 +201,11 @@ func (a *Arena) Reset() {
 	a.checkInvariants()
 }
 
-// tooLarge reports whether b should not be kept over a Reset.
+// tooLarge reports whether b should not be kept over a Reset. What one large
+// alignment may take is never too large.
 func (a *Arena) tooLarge(b block) bool {
 	total := b.size + overhead
-	return total > chunk.Retain || total > 2*chunk.First && a.peak.Outgrown(int(b.size))
+	return total > chunk.Retain || total > 2*MaxAlign && a.peak.Outgrown(int(b.size))
 }
 
 // clear makes a chunk zero where it was used. This is more than tidiness: the

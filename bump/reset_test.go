@@ -242,3 +242,19 @@ func TestKeepAliveListDoesNotStay(t *testing.T) {
 		t.Errorf("room for %d values is kept for 1", n)
 	}
 }
+
+// The padding of a large alignment must not make a kept chunk look too large.
+func TestResetKeepsAlignedChunk(t *testing.T) {
+	var a bump.Arena
+	round := func() {
+		a.Alloc(8, bump.MaxAlign)
+		a.Reset()
+	}
+	for range 64 {
+		round()
+	}
+	testkit.NeedsExactAllocs(t)
+	if n := testing.AllocsPerRun(100, round); n != 0 {
+		t.Errorf("a round of one aligned allocation takes %v allocations", n)
+	}
+}

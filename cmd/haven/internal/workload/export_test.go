@@ -35,7 +35,8 @@ func ObjectsOf(workload string) []arena.LaneStats {
 	prefix := "workload.req"
 	if workload == "request" {
 		requestRoutes = makeRoutes()
-		requestLane(newRequestLanes(a), requestWire, 3)
+		lanes := newRequestLanes(a)
+		requestLane(&lanes, requestWire, 3)
 	} else {
 		prefix = "workload.t"
 		typesProgram(typesObjects, 1, 1).arena(a, 0)

@@ -616,8 +616,8 @@ type requestLanes struct {
 	reqSpan    *arena.Lane[reqSpan]
 }
 
-func newRequestLanes(a *arena.Arena) *requestLanes {
-	return &requestLanes{
+func newRequestLanes(a *arena.Arena) requestLanes {
+	return requestLanes{
 		arena:      a,
 		reqRequest: arena.LaneOf[reqRequest](a),
 		reqHeader:  arena.LaneOf[reqHeader](a),
@@ -2371,8 +2371,8 @@ type typesLanes struct {
 	t59   *arena.Lane[t59]
 }
 
-func newTypesLanes(a *arena.Arena) *typesLanes {
-	return &typesLanes{
+func newTypesLanes(a *arena.Arena) typesLanes {
+	return typesLanes{
 		arena: a,
 		t00:   arena.LaneOf[t00](a),
 		t01:   arena.LaneOf[t01](a),

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
@@ -209,18 +210,19 @@ func requestCases(cfg Config) []Case {
 	return []Case{
 		{
 			Name: "live=0",
-			Variants: variants(func() (*program[*reqRequest, *requestLanes], error) {
+			Variants: variants(func() (*program[*reqRequest, requestLanes], error) {
 				return requestProgram(units, 0), nil
 			}, map[string][]Target{
 				arenaPool: {faster(4), noAllocs()},
-			}, allVariants...),
+				lanePool:  {faster(4), noAllocs()},
+			}, append(slices.Clone(allVariants), lanePool)...),
 		},
 		{
 			Name:       "live=" + megabytes(live),
 			Doc:        "with a heap of small objects alive",
 			Sequential: true,
 			SinglePass: true,
-			Variants: variants(func() (*program[*reqRequest, *requestLanes], error) {
+			Variants: variants(func() (*program[*reqRequest, requestLanes], error) {
 				return requestProgram(liveUnits, live), nil
 			}, map[string][]Target{
 				arenaPool: {noAllocs(), notAbove(MetricP999)},
@@ -239,20 +241,20 @@ func megabytes(bytes int) string {
 
 // requestProgram serves some requests a round, with live bytes of other
 // objects on the heap.
-func requestProgram(units, live int) *program[*reqRequest, *requestLanes] {
+func requestProgram(units, live int) *program[*reqRequest, requestLanes] {
 	requestRoutes = makeRoutes()
 	if live > 0 {
 		liveHeap = makeLiveHeap(live)
 	}
 	wire := requestWire
-	return &program[*reqRequest, *requestLanes]{
+	return &program[*reqRequest, requestLanes]{
 		units: units,
 		ops:   int64(units),
 		timed: live > 0,
 		heap:  func(i int) *reqRequest { return requestNew(wire, i) },
 		arena: func(mem *arena.Arena, i int) *reqRequest { return requestArena(mem, wire, i) },
 		lanes: newRequestLanes,
-		lane:  func(lanes *requestLanes, i int) *reqRequest { return requestLane(lanes, wire, i) },
+		lane:  func(lanes requestLanes, i int) *reqRequest { return requestLane(&lanes, wire, i) },
 		bump:  func(mem *bump.Arena, i int) *reqRequest { return requestBump(mem, wire, i) },
 		use:   (*reqRequest).read,
 		check: (*reqRequest).checksum,

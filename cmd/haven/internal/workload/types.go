@@ -73,20 +73,20 @@ func typesSum(last typesNode) uint64 {
 var typesSource = strings.Repeat("func (p *parser) next() { p.pos, p.tok, p.lit = p.scanner.Scan() } ", 16)
 
 // typesProgram makes n nodes a unit and keeps the last few units alive.
-func typesProgram(n, units, keep int) *program[typesNode, *typesLanes] {
+func typesProgram(n, units, keep int) *program[typesNode, typesLanes] {
 	order := make([]uint8, n)
 	rng := rand.New(rand.NewSource(typesOrder))
 	for i := range order {
 		order[i] = uint8(rng.Intn(typesCount))
 	}
-	return &program[typesNode, *typesLanes]{
+	return &program[typesNode, typesLanes]{
 		units: units,
 		ops:   int64(units * n),
 		keep:  keep,
 		heap:  func(int) typesNode { return typesNew(order, typesSource) },
 		arena: func(mem *arena.Arena, _ int) typesNode { return typesArena(mem, order, typesSource) },
 		lanes: newTypesLanes,
-		lane:  func(lanes *typesLanes, _ int) typesNode { return typesLane(lanes, order, typesSource) },
+		lane:  func(lanes typesLanes, _ int) typesNode { return typesLane(&lanes, order, typesSource) },
 		bump:  func(mem *bump.Arena, _ int) typesNode { return typesBump(mem, order, typesSource) },
 		check: typesSum,
 	}
@@ -108,7 +108,7 @@ func typesCases(cfg Config) []Case {
 			// have some, so that a round is as good as any other.
 			units = 2 * keep
 		}
-		cases[i].Variants = variants(func() (*program[typesNode, *typesLanes], error) {
+		cases[i].Variants = variants(func() (*program[typesNode, typesLanes], error) {
 			return typesProgram(n, units, keep), nil
 		}, map[string][]Target{
 			arenaReset: {faster(3)},

@@ -63,6 +63,7 @@ const (
 	arenaPool  = "arena+pool"
 	laneFresh  = "lane+fresh"
 	laneReset  = "lane+reset"
+	lanePool   = "lane+pool"
 	bumpFresh  = "bump+fresh"
 	bumpReset  = "bump+reset"
 )
@@ -117,6 +118,10 @@ func (in *instance[R, L]) build(s *slot[R, L], i int) {
 			s.lanes = in.lanes(s.arena)
 		}
 		s.root = in.lane(s.lanes, i)
+	case lanePool:
+		s.arena = in.pool.Get()
+		s.lanes = in.lanes(s.arena)
+		s.root = in.lane(s.lanes, i)
 	case bumpFresh:
 		s.bump = new(bump.Arena)
 		s.root = in.bump(s.bump, i)
@@ -137,7 +142,7 @@ func (in *instance[R, L]) end(s *slot[R, L]) {
 	switch in.mode {
 	case arenaReset, laneReset:
 		s.arena.Reset()
-	case arenaPool:
+	case arenaPool, lanePool:
 		in.pool.Put(s.arena)
 		s.arena = nil
 	case arenaFresh, laneFresh, bumpFresh:

@@ -109,7 +109,7 @@ func writeLanes(w io.Writer, name string, types []string) {
 	for _, t := range all {
 		fmt.Fprintf(w, "%s *arena.Lane[%s]\n", t, t)
 	}
-	fmt.Fprintf(w, "}\n\nfunc new%s(a *arena.Arena) *%s {\nreturn &%s{\narena: a,\n", strings.ToUpper(name[:1])+name[1:], name, name)
+	fmt.Fprintf(w, "}\n\nfunc new%s(a *arena.Arena) %s {\nreturn %s{\narena: a,\n", strings.ToUpper(name[:1])+name[1:], name, name)
 	for _, t := range all {
 		fmt.Fprintf(w, "%s: arena.LaneOf[%s](a),\n", t, t)
 	}
