@@ -99,10 +99,10 @@ func (p *Pool) Put(a *Arena) {
 	a.Reset()
 	a.state = parked
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.stats.Puts++
 	if len(p.idle) >= MaxIdle {
 		p.stats.Dropped++
+		p.mu.Unlock()
 		return
 	}
 	p.idle = append(p.idle, a)
@@ -112,6 +112,7 @@ func (p *Pool) Put(a *Arena) {
 		p.spare = 0
 		p.arm()
 	}
+	p.mu.Unlock()
 }
 
 // Stats returns the pool's numbers.

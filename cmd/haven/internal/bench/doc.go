@@ -17,7 +17,9 @@
 //
 // One call of an instance's Round is a pass. When a pass of the baseline is
 // too short to be timed well, a round is several passes, the same number for
-// every variant. The first round of each variant is thrown away. Rounds are
+// every variant, after a quarter as many that are not measured: the child slept
+// while the others had their turns. The first round of each variant is thrown
+// away. Rounds are
 // added until the time budget is used up, within a smallest and a greatest
 // number; the unused budget of one case goes to the ones after it.
 //

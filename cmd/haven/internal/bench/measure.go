@@ -13,6 +13,7 @@ import (
 // allocated up front, so that nothing of it shows in what it measures.
 type meter struct {
 	hist    workload.Histogram
+	warm    workload.Histogram // of passes that are not measured
 	round   workload.Round
 	before  runtime.MemStats
 	after   runtime.MemStats
@@ -54,11 +55,12 @@ func (m *meter) gcCPU() (total, idle time.Duration) {
 // run does passes passes of inst as one round. It returns the round and the
 // wall time of the passes, and not before the process has come to rest.
 func (m *meter) run(inst workload.Instance, passes int) (RoundResult, time.Duration, error) {
-	gc0, idle0 := m.gcCPU()
-	m.extras = m.extras[:0]
 	var res RoundResult
 	var wall time.Duration
+	m.warmUp(inst, passes)
 
+	gc0, idle0 := m.gcCPU()
+	m.extras = m.extras[:0]
 	runtime.ReadMemStats(&m.before)
 	for range passes {
 		m.round.Clear()
@@ -93,6 +95,24 @@ func (m *meter) run(inst workload.Instance, passes int) (RoundResult, time.Durat
 	// A round too fast for the clock would make infinite ratios.
 	res.NS = max(res.NS, 1)
 	return res, wall, nil
+}
+
+// warmUp does a quarter of a round's passes. While the other variants had their
+// turns this process slept, and its runtime gave free pages back; the first
+// passes get them from the system again, which is a large and random part of a
+// short round. A round of one pass is long enough as it is.
+func (m *meter) warmUp(inst workload.Instance, passes int) {
+	n := (passes + 2) / 4
+	if n == 0 || passes == 1 {
+		return
+	}
+	m.round.Latencies = &m.warm
+	for range n {
+		m.round.Clear()
+		inst.Round(&m.round)
+	}
+	m.round.Latencies = &m.hist
+	rest()
 }
 
 func (m *meter) addExtras(extras []workload.Extra) {

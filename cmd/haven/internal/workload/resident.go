@@ -72,6 +72,7 @@ func newResident(mode string, levels int) *resident {
 }
 
 func (in *resident) Round(r *Round) {
+	runtime.GC() // the first one after a pause also wakes the runtime's threads
 	before := in.gcCPU()
 	start := time.Now()
 	for range residentCycles {
