@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/internal/layout"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 type item struct {
@@ -60,6 +61,7 @@ func TestHasPointersAndFirst(t *testing.T) {
 }
 
 func TestHasPointersAllocatesNothing(t *testing.T) {
+	testkit.NeedsExactAllocs(t)
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[int](), reflect.TypeFor[*item](), reflect.TypeFor[composed](), reflect.TypeFor[[9]composed](),
 	} {

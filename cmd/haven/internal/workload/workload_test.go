@@ -187,6 +187,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 
 // A new arena takes memory in chunks that grow, whatever the size of objects.
 func TestFreshArenasTakeChunks(t *testing.T) {
+	testkit.NeedsExactAllocs(t)
 	w := find(t, "sizes")
 	for _, c := range w.Cases(config(t, w)) {
 		if strings.Contains(c.Name, "hammer") {
