@@ -1,4 +1,14 @@
 package arena
 
+import "unsafe"
+
 // TrimPool does what a pool does after a garbage collection.
 func TrimPool(p *Pool) { p.trim() }
+
+// What New reads of an Arena, from and to, and what it writes of a Lane.
+const (
+	ReadFrom  = unsafe.Offsetof(Arena{}.table)
+	ReadTo    = unsafe.Offsetof(Arena{}.shift) + 1
+	WriteTo   = unsafe.Offsetof(Lane[int]{}.i) + unsafe.Sizeof(0)
+	LaneBytes = unsafe.Sizeof(Lane[int]{})
+)

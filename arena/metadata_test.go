@@ -3,6 +3,7 @@ package arena_test
 import (
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"testing"
 	"unsafe"
 
@@ -107,5 +108,22 @@ func TestMetadata(t *testing.T) {
 func values[T any](a *arena.Arena, n int) {
 	for range n {
 		arena.New[T](a)
+	}
+}
+
+// At the start of a page each, an Arena and the lanes behind each other keep
+// what New reads of the one apart from what it writes of the others.
+func TestFieldsApart(t *testing.T) {
+	if strconv.IntSize == 32 {
+		t.Skip("sizes are for 64-bit machines")
+	}
+	if arena.LaneBytes > 112 || arena.LaneBytes <= 96 {
+		t.Fatalf("a Lane takes %d bytes, want the size class of 112", arena.LaneBytes)
+	}
+	for lane := uintptr(0); lane < 4096; lane += 112 {
+		if arena.ReadFrom < lane+arena.WriteTo && lane < arena.ReadTo {
+			t.Errorf("New reads bytes %d to %d of an Arena and writes %d to %d behind the start of a page",
+				arena.ReadFrom, arena.ReadTo, lane, lane+arena.WriteTo)
+		}
 	}
 }
