@@ -34,8 +34,9 @@ type Arena struct {
 	// twelve bits of addresses only takes a read of the one for a read of what
 	// was just written to the other, at the same offset, and New takes twice
 	// the time.
-	table []any // *Lane[T] by type, see table.go
-	shift uint8 // 32 less the table's bits
+	table []any  // *Lane[T] by type, see table.go
+	mul   uint32 // the table's constant
+	shift uint8  // 32 less the table's bits
 	state state
 
 	listed []lane // lanes used since the last Reset or in the round before it

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/chunk"
@@ -14,24 +15,34 @@ import (
 // interface that holds the *Lane[T], so that the type assertion which turns it
 // into one is the comparison of keys as well, and nothing here is unsafe.
 //
-// At most half of the slots are taken; entries that meet go to the next free
-// slot.
+// At most a quarter of the slots are taken. Entries that meet all the same go to
+// the next free slot, where a look-up takes three times as long. Where they meet
+// depends on the addresses of types, and so on the program as it was linked; a
+// table therefore tries several constants and takes the one by which the fewest
+// meet: as a rule none, up to sixteen types.
 
-// minTable is the length of an arena's first table.
-const minTable = 16
+const (
+	minTable = 16 // slots in an arena's first table
+	seeds    = 16 // constants to try
+)
+
+// lastSeed is where the next table begins to try: the arenas of a program have
+// much the same types, so what was good for one is good for the next.
+var lastSeed atomic.Uint32
+
+// multiplier returns the constant of a seed: odd, and near 2³² over the golden
+// ratio for the first.
+func multiplier(seed uint32) uint32 { return 0x9E3779B9 + seed*0x3C6EF372 }
 
 // slot returns the home slot of type word w in a table of 1<<(32-shift) slots.
-// The constant is 2³² over the golden ratio.
-// It is unsigned because before there is a table, with a shift of 0, all 32 bits
-// are left, which an int need not hold.
-func slot(w uintptr, shift uint8) uint {
-	return uint(uint32(w) * 0x9E3779B9 >> (shift & 31))
+func slot(w uintptr, mul uint32, shift uint8) uint {
+	return uint(uint32(w) * mul >> (shift & 31))
 }
 
 // find returns the lane of T if it is in its home slot, and otherwise nil. It
 // inlines.
 func find[T any](a *Arena) *Lane[T] {
-	if i := slot(addr.TypeWord((*Lane[T])(nil)), a.shift); i < uint(len(a.table)) {
+	if i := slot(addr.TypeWord((*Lane[T])(nil)), a.mul, a.shift); i < uint(len(a.table)) {
 		l, _ := a.table[i].(*Lane[T])
 		return l
 	}
@@ -53,7 +64,7 @@ func laneOf[T any](a *Arena, op string) *Lane[T] {
 func laneSlow[T any](a *Arena, op string) *Lane[T] {
 	if len(a.table) > 0 {
 		mask := uint(len(a.table) - 1)
-		i := slot(addr.TypeWord((*Lane[T])(nil)), a.shift)
+		i := slot(addr.TypeWord((*Lane[T])(nil)), a.mul, a.shift)
 		for a.table[i] != nil {
 			if l, ok := a.table[i].(*Lane[T]); ok {
 				return l
@@ -64,34 +75,60 @@ func laneSlow[T any](a *Arena, op string) *Lane[T] {
 	a.checkUsable(op)
 	l := &Lane[T]{a: a}
 	a.lanes = append(a.lanes, l)
-	if 2*(len(a.lanes)-a.dyn.count()) > len(a.table) {
-		a.growTable()
-	} else {
-		a.enterTable(l)
+	switch n := len(a.lanes) - a.dyn.count(); {
+	case 4*n > len(a.table):
+		a.makeTable(max(minTable, 4*len(a.table)))
+	case !a.enterTable(l) && (n <= 16 || n%16 == 0):
+		a.makeTable(len(a.table))
 	}
 	return l
 }
 
-// growTable makes a table four times as long, in which an eighth of the slots
-// is taken.
-func (a *Arena) growTable() {
-	n := max(minTable, 4*len(a.table))
-	a.table = make([]any, n)
-	a.shift = uint8(33 - bits.Len(uint(n)))
-	for _, l := range a.lanes {
-		if _, ok := l.(*dynamicLane); !ok {
-			a.enterTable(l)
+// makeTable makes a table of n slots with the best constant.
+func (a *Arena) makeTable(n int) {
+	if len(a.table) != n {
+		a.table = make([]any, n)
+		a.shift = uint8(33 - bits.Len(uint(n)))
+	}
+	first := lastSeed.Load()
+	best, fewest := first, len(a.lanes)
+	for k := range uint32(seeds) {
+		seed := (first + k) % seeds
+		if met := a.fillTable(seed); met < fewest {
+			best, fewest = seed, met
+		}
+		if fewest == 0 {
+			break
 		}
 	}
+	if fewest > 0 {
+		a.fillTable(best)
+	}
+	lastSeed.Store(best)
 }
 
-// enterTable puts l into the first free slot from its home on.
-func (a *Arena) enterTable(l any) {
-	i := slot(addr.TypeWord(l), a.shift)
+// fillTable enters all lanes anew and returns how many are not at home.
+func (a *Arena) fillTable(seed uint32) (met int) {
+	clear(a.table)
+	a.mul = multiplier(seed)
+	for _, l := range a.lanes {
+		if _, ok := l.(*dynamicLane); !ok && !a.enterTable(l) {
+			met++
+		}
+	}
+	return met
+}
+
+// enterTable puts l into the first free slot from its home on, and reports
+// whether that is its home.
+func (a *Arena) enterTable(l any) bool {
+	home := slot(addr.TypeWord(l), a.mul, a.shift)
+	i := home
 	for a.table[i] != nil {
 		i = (i + 1) & uint(len(a.table)-1)
 	}
 	a.table[i] = l
+	return i == home
 }
 
 // firstChunk returns the bytes of a lane's first chunk.
