@@ -81,10 +81,16 @@ func (a *Arena) checkExtent(p unsafe.Pointer, old uintptr) {
 	if a.root == nil {
 		return
 	}
-	for _, b := range a.root.chunks {
+	for i := len(a.root.chunks) - 1; i >= 0; i-- {
+		b := &a.root.chunks[i]
 		// SAFETY: GC.md fact 13, as in Owns.
-		if off := uintptr(p) - uintptr(b.data); off <= b.size && old > b.size-off {
+		off := uintptr(p) - uintptr(b.data)
+		if off > b.size {
+			continue
+		}
+		if old > b.size-off {
 			panic(fmt.Sprintf("bump: Realloc: %d bytes at %p, but its chunk ends after %d", old, p, b.size-off))
 		}
+		return
 	}
 }
