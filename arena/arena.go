@@ -2,6 +2,7 @@ package arena
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/haven-mem/haven/internal/chunk"
 )
@@ -42,8 +43,8 @@ type Arena struct {
 	listed []lane // lanes used since the last Reset or in the round before it
 	lanes  []lane // all
 	bytes  *Lane[byte]
-	dyn    *dynamic // lanes of types known at run time only
-	self   *Arena   // finds copies
+	dyn    map[reflect.Type]*dynamicLane // lanes of types known at run time only, not in table
+	self   *Arena                        // finds copies
 	resets uint64
 
 	callbacks []func()
@@ -341,42 +342,19 @@ func (a *Arena) unusable(op string) {
 
 // title names the arena in messages.
 func (a *Arena) title() string {
-	switch {
-	case a == nil:
+	if a == nil {
 		return "the nil arena"
-	case a.name == "":
+	}
+	return titleOf(a.name)
+}
+
+// titleOf names an arena of the given name in messages.
+func titleOf(name string) string {
+	if name == "" {
 		return "an arena without a name"
 	}
-	return fmt.Sprintf("arena %q", a.name)
+	return fmt.Sprintf("arena %q", name)
 }
-
-// charge adds bytes to what is reserved, or returns an error that names
-// requested if that would exceed the limit even with idle chunks let go.
-func (a *Arena) charge(bytes, requested int) error {
-	if a == nil {
-		return nil
-	}
-	if a.limit > 0 && bytes > a.limit-a.reserved {
-		for _, l := range a.lanes {
-			l.dropIdle()
-		}
-		if bytes > a.limit-a.reserved {
-			return &LimitError{Name: a.name, Limit: a.limit, Used: a.reserved, Requested: requested}
-		}
-	}
-	a.reserved += bytes
-	return nil
-}
-
-// credit takes back a charge.
-func (a *Arena) credit(bytes int) {
-	if a != nil {
-		a.reserved -= bytes
-	}
-}
-
-// room returns the bytes left under the limit.
-func (a *Arena) room() int { return a.limit - a.reserved }
 
 // retained returns the bytes that may stay over a Reset.
 func (a *Arena) retained() int {

@@ -34,15 +34,20 @@ type Lane[T any] struct {
 	free []T // buf[lo:]; nil while no chunk is open
 	i    int // free elements: New hands out free[i-1]
 
-	buf    []T      // the open chunk; when closed, the clean chunk to open next
-	rest   *rest[T] // what there is beside the open chunk; nil in a steady state
-	a      *Arena   // nil for a lane on its own
-	peak   chunk.Peak
-	top    int    // most elements in use at a Release since the last Reset
-	last   uint64 // the Reset (counted) at which the lane was last in use
-	active bool   // in use: since the last Reset, and any Release of all it had
-	listed bool   // in a.listed: used since the last Reset, or in the round before it
-	heap   bool   // of the nil arena: every value is an object of Go's heap
+	buf  []T      // the open chunk; when closed, the clean chunk to open next
+	rest *rest[T] // what there is beside the open chunk; nil in a steady state
+	record
+	heap bool // of the nil arena: every value is an object of Go's heap
+}
+
+// A record is what lanes of either kind keep of their use from Reset to Reset.
+type record struct {
+	a      *Arena     // nil for a lane on its own
+	peak   chunk.Peak // of elements
+	top    int        // most elements in use at a Release since the last Reset
+	last   uint64     // the Reset (counted) at which the lane was last in use
+	active bool       // in use: since the last Reset, and any Release of all it had
+	listed bool       // in a.listed: used since the last Reset, or in the round before it
 }
 
 // rest holds the chunks of a lane other than the open one.
@@ -127,9 +132,7 @@ func (l *Lane[T]) makeSlow(op string, length, capacity int) ([]T, error) {
 		return make([]T, length, capacity), nil
 	}
 	if capacity > l.i || capacity == 0 {
-		if !l.reopen() {
-			l.enter(op)
-		}
+		l.enter(op)
 		if capacity == 0 {
 			return []T{}, nil // points into no chunk and keeps none
 		}
@@ -151,7 +154,7 @@ func (l *Lane[T]) makeSlow(op string, length, capacity int) ([]T, error) {
 
 // makeLarge gives a slice a chunk of its own.
 func (l *Lane[T]) makeLarge(length, capacity int) ([]T, error) {
-	if err := l.a.charge(capacity*l.size(), capacity*l.size()); err != nil {
+	if _, err := l.a.chargeElems(capacity, capacity, l.size()); err != nil {
 		return nil, err
 	}
 	r := l.others()
@@ -181,10 +184,7 @@ func (l *Lane[T]) enter(op string) {
 	}
 	if l.a != nil {
 		l.a.checkUsable(op)
-		if !l.listed {
-			l.a.listed = append(l.a.listed, l)
-			l.listed = true
-		}
+		l.enlist(l)
 	}
 	l.active = true
 	l.open(l.buf)
@@ -207,19 +207,11 @@ func (l *Lane[T]) more(op string, n int) error {
 	}
 	buf := l.takeSpare(n)
 	if buf == nil {
-		size := max(n, l.nextLen())
-		if err := l.a.charge(size*l.size(), n*l.size()); err != nil {
-			// The chunk we would like does not fit the limit. What is left
-			// under it may still do.
-			size = l.a.room() / l.size()
-			if size < n {
-				return err
-			}
-			if err := l.a.charge(size*l.size(), n*l.size()); err != nil {
-				return err
-			}
+		granted, err := l.a.chargeElems(max(n, l.nextLen()), n, l.size())
+		if err != nil {
+			return err
 		}
-		buf = make([]T, size)
+		buf = make([]T, granted)
 	}
 	if len(l.buf) > 0 {
 		lo, hi := l.bounds()
@@ -241,12 +233,7 @@ func (l *Lane[T]) nextLen() int {
 		last = max(last, l.rest.largeLen)
 	}
 	if last > 0 {
-		n := chunk.Elems(chunk.Next(uintptr(last)*size, limit), size)
-		if n <= last {
-			// The next size class has no room for a second large element.
-			n = chunk.Elems(min(2*uintptr(last)*size, limit), size)
-		}
-		return n
+		return chunk.NextElems(last, size, limit)
 	}
 	return max(chunk.Elems(first, size), chunk.Fill(l.peak.Want(), size))
 }

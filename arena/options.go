@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -54,24 +53,3 @@ func checkBytes(option string, bytes, least int) {
 		panic(fmt.Sprintf("arena: %s(%d): want a number of bytes, %d or more", option, bytes, least))
 	}
 }
-
-// ErrLimit is what errors.Is finds in every [*LimitError].
-var ErrLimit = errors.New("arena: limit reached")
-
-// A LimitError says that an allocation would have made an arena exceed its
-// limit. The arena is as it was before.
-type LimitError struct {
-	Name      string // of the arena
-	Limit     int    // bytes
-	Used      int    // bytes reserved at the time
-	Requested int    // bytes of the value or slice that did not fit
-}
-
-// Error returns a message with all four values.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("arena: %s reached its limit: %d bytes requested, %d of %d bytes in chunks",
-		(&Arena{name: e.Name}).title(), e.Requested, e.Used, e.Limit)
-}
-
-// Is reports whether target is [ErrLimit].
-func (e *LimitError) Is(target error) bool { return target == ErrLimit }

@@ -18,24 +18,17 @@ func NewOf(a *Arena, t reflect.Type) reflect.Value {
 	if a == nil {
 		return reflect.New(t)
 	}
-	if a.dyn == nil {
-		a.checkUsable("NewOf")
-		a.dyn = &dynamic{lanes: make(map[reflect.Type]*dynamicLane)}
-	}
-	l := a.dyn.lanes[t]
+	l := a.dyn[t]
 	if l == nil {
 		a.checkUsable("NewOf")
-		l = &dynamicLane{a: a, typ: t, size: int(t.Size())}
-		a.dyn.lanes[t] = l
+		if a.dyn == nil {
+			a.dyn = make(map[reflect.Type]*dynamicLane)
+		}
+		l = &dynamicLane{record: record{a: a}, typ: t, size: int(t.Size())}
+		a.dyn[t] = l
 		a.lanes = append(a.lanes, l)
 	}
 	return l.new()
-}
-
-// dynamic holds the lanes of types known at run time only. They are not in the
-// table, which is for types that the compiler knows.
-type dynamic struct {
-	lanes map[reflect.Type]*dynamicLane
 }
 
 // A dynamicLane is a plainer Lane: objects only, in chunks that are slices made
@@ -44,25 +37,12 @@ type dynamic struct {
 //	chunks[:cur] are used up; of chunks[cur], left elements at the end are free;
 //	chunks[cur+1:] are spare.
 type dynamicLane struct {
-	a      *Arena
+	record
 	typ    reflect.Type
 	size   int
 	chunks []reflect.Value
 	cur    int
 	left   int
-	peak   chunk.Peak
-	top    int
-	last   uint64
-	active bool
-	listed bool // in a.listed
-}
-
-// count returns the number of dynamic lanes.
-func (d *dynamic) count() int {
-	if d == nil {
-		return 0
-	}
-	return len(d.lanes)
 }
 
 func (l *dynamicLane) new() reflect.Value {
@@ -83,11 +63,9 @@ func (l *dynamicLane) grow() {
 		next = 0
 	}
 	if next >= len(l.chunks) {
-		n := l.nextLen()
-		if err := l.a.charge(n*l.size, l.size); err != nil {
-			if n = l.a.room() / max(l.size, 1); n < 1 || l.a.charge(n*l.size, l.size) != nil {
-				panic(err)
-			}
+		n, err := l.a.chargeElems(l.nextLen(), 1, l.size)
+		if err != nil {
+			panic(err)
 		}
 		st := reflect.SliceOf(l.typ)
 		c := reflect.New(st).Elem() // settable, for clearRange
@@ -98,10 +76,7 @@ func (l *dynamicLane) grow() {
 	l.left = l.chunks[next].Len()
 	if !l.active { // only now, when there is a chunk
 		l.active = true
-		if !l.listed {
-			l.listed = true
-			l.a.listed = append(l.a.listed, l)
-		}
+		l.enlist(l)
 	}
 }
 
@@ -109,13 +84,7 @@ func (l *dynamicLane) nextLen() int {
 	_, limit := l.a.chunkSizes()
 	size := uintptr(l.size)
 	if k := len(l.chunks); k > 0 {
-		last := l.chunks[k-1].Len()
-		n := chunk.Elems(chunk.Next(uintptr(last)*size, limit), size)
-		if n <= last {
-			// The next size class has no room for a second large element.
-			n = chunk.Elems(min(2*uintptr(last)*size, limit), size)
-		}
-		return n
+		return chunk.NextElems(l.chunks[k-1].Len(), size, limit)
 	}
 	return max(l.firstLen(), chunk.Fill(l.peak.Want(), size))
 }
@@ -141,19 +110,15 @@ func (l *dynamicLane) usedBytes() int { return l.inUse() * l.size }
 
 func (l *dynamicLane) rewind() (bytes int, listed bool) {
 	used := l.inUse()
-	l.listed = l.active || l.top > 0
-	l.peak.Note(max(l.top, used))
+	l.note(used)
 	if k := len(l.chunks); k > 1 || k == 1 && l.outgrown() {
 		l.dropFrom(0)
 		l.forget(l.a.retained())
 	} else {
 		l.release(position{})
 	}
-	l.cur, l.left, l.top = 0, 0, 0
+	l.cur, l.left, l.top = 0, 0, 0 // release noted a top
 	l.active = false
-	if l.listed {
-		l.last = l.a.resets
-	}
 	return used * l.size, l.listed
 }
 
@@ -243,14 +208,7 @@ func (l *dynamicLane) forget(most int) {
 	}
 }
 
-func (l *dynamicLane) idleSince() uint64 {
-	if l.active {
-		return l.a.resets
-	}
-	return l.last
-}
-
-func (l *dynamicLane) end() { *l = dynamicLane{a: l.a, typ: l.typ, size: l.size} }
+func (l *dynamicLane) end() { *l = dynamicLane{record: record{a: l.a}, typ: l.typ, size: l.size} }
 
 func (l *dynamicLane) stats() LaneStats {
 	s := LaneStats{Type: fmt.Sprint(l.typ), Size: l.size, Count: l.inUse(), Chunks: len(l.chunks)}

@@ -33,9 +33,7 @@ func (l *Lane[T]) Reset() {
 // not, it is no longer listed.
 func (l *Lane[T]) rewind() (bytes int, listed bool) {
 	used := l.inUse()
-	l.listed = l.active || l.top > 0
-	l.peak.Note(max(l.top, used))
-	l.top = 0
+	l.note(used)
 	switch {
 	case l.rest != nil && l.rest.any():
 		// Several chunks. Let them go; the next use makes a single one that
@@ -56,9 +54,6 @@ func (l *Lane[T]) rewind() (bytes int, listed bool) {
 	}
 	l.free, l.i = nil, 0
 	l.active = false
-	if l.a != nil && l.listed {
-		l.last = l.a.resets
-	}
 	l.checkInvariants()
 	return used * l.size(), l.listed
 }
@@ -112,12 +107,31 @@ func (l *Lane[T]) forget(most int) {
 	}
 }
 
-// idleSince returns the count of the Reset at which the lane was last in use.
-func (l *Lane[T]) idleSince() uint64 {
-	if l.active {
-		return l.a.resets
+// note takes down, at a Reset, that used elements were in use.
+func (r *record) note(used int) {
+	r.listed = r.active || r.top > 0
+	r.peak.Note(max(r.top, used))
+	r.top = 0
+	if r.a != nil && r.listed {
+		r.last = r.a.resets
 	}
-	return l.last
+}
+
+// enlist puts l, the lane whose record it is, on its arena's list of those that
+// the next Reset visits.
+func (r *record) enlist(l lane) {
+	if !r.listed {
+		r.listed = true
+		r.a.listed = append(r.a.listed, l)
+	}
+}
+
+// idleSince returns the count of the Reset at which the lane was last in use.
+func (r *record) idleSince() uint64 {
+	if r.active {
+		return r.a.resets
+	}
+	return r.last
 }
 
 // end makes the lane unusable and drops its memory. Values handed out stay.

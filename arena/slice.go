@@ -3,18 +3,19 @@ package arena
 import (
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/addr"
+	"github.com/haven-mem/haven/internal/chunk"
 )
 
 // Append appends vs to s and returns the result, in a, or as the built-in
 // append does if a is nil. It grows s in place when s is the last slice of its
 // type in a and there is room behind it, and otherwise copies it within a; either
-// way the capacity doubles, and begins with four for elements of up to 16 bytes. A slice that is not a's memory is copied into a
-// and itself left alone, its spare capacity included. It panics as [New] does.
+// way the capacity doubles, and begins with four for elements of up to 16 bytes.
+// A slice that is not a's memory is copied into a and itself left alone, its
+// spare capacity included. It panics as [New] does.
 func Append[T any](a *Arena, s []T, vs ...T) []T {
 	if a == nil {
 		return append(s, vs...)
@@ -59,7 +60,8 @@ func (l *Lane[T]) appendSlow(s, vs []T) []T {
 		return append(s, vs...)
 	}
 	want := max(n, 2*cap(s))
-	if l.size() <= firstAppend/4 {
+	if l.size() <= smallElem {
+		// Lists are short, and a second one would move the first.
 		want = max(want, 4)
 	}
 	var grown []T
@@ -83,9 +85,9 @@ func (l *Lane[T]) appendSlow(s, vs []T) []T {
 	return append(grown, vs...)
 }
 
-// firstAppend is the bytes up to which the first value of a slice brings room
-// for three more: lists are short, and the second one would move the first.
-const firstAppend = 64
+// smallElem is the size in bytes of elements up to which the first value
+// appended to a slice brings room for three more.
+const smallElem = 16
 
 // endsAtCursor reports whether s is the last slice of the open chunk.
 func (l *Lane[T]) endsAtCursor(s []T) bool {
@@ -179,12 +181,8 @@ func checkLen[T any](op string, length, capacity int) {
 		panic(fmt.Sprintf("arena: %s[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
 			op, reflect.TypeFor[T](), length, capacity))
 	}
-	if size := int(unsafe.Sizeof(*new(T))); size > 0 && capacity > maxBytes/size {
+	if size := int(unsafe.Sizeof(*new(T))); size > 0 && capacity > chunk.MaxBytes/size {
 		panic(fmt.Sprintf("arena: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
-			op, reflect.TypeFor[T](), capacity, size, maxBytes))
+			op, reflect.TypeFor[T](), capacity, size, chunk.MaxBytes))
 	}
 }
-
-// maxBytes is the largest object that Go's heap can hold: 2⁴⁷ bytes, or 2³¹-1
-// where addresses have 32 bits.
-const maxBytes = 1<<(31+16*(strconv.IntSize/64)) - (1 - strconv.IntSize/64)

@@ -62,7 +62,7 @@ func (a *Arena) Stats() Stats {
 func (s Stats) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d bytes in use, %d reserved, %d at the peak, %d chunks, %d resets",
-		(&Arena{name: s.Name}).title(), s.InUse, s.Reserved, s.HighWater, s.Chunks, s.Resets)
+		titleOf(s.Name), s.InUse, s.Reserved, s.HighWater, s.Chunks, s.Resets)
 	for _, l := range s.Lanes {
 		b.WriteString("\n\t" + l.String())
 	}

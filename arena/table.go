@@ -73,9 +73,9 @@ func laneSlow[T any](a *Arena, op string) *Lane[T] {
 		}
 	}
 	a.checkUsable(op)
-	l := &Lane[T]{a: a}
+	l := &Lane[T]{record: record{a: a}}
 	a.lanes = append(a.lanes, l)
-	switch n := len(a.lanes) - a.dyn.count(); {
+	switch n := len(a.lanes) - len(a.dyn); {
 	case 4*n > len(a.table):
 		a.makeTable(max(minTable, 4*len(a.table)))
 	case !a.enterTable(l) && (n <= 16 || n%16 == 0):

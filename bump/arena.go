@@ -3,7 +3,6 @@ package bump
 import (
 	"fmt"
 	"math/bits"
-	"strconv"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -59,12 +58,8 @@ func (*noCopy) Unlock() {}
 // accept.
 const MaxAlign = 4096
 
-// maxBytes is the largest object that Go's heap can hold: 2⁴⁷ bytes, or 2³¹-1
-// where addresses have 32 bits.
-const maxBytes = 1<<(31+16*(strconv.IntSize/64)) - (1 - strconv.IntSize/64)
-
 // maxSize leaves room for what an object's chunk holds beside it.
-const maxSize = maxBytes - MaxAlign - 4*overhead
+const maxSize = chunk.MaxBytes - MaxAlign - 4*overhead
 
 // Alloc returns size zero bytes whose address is a multiple of align. A size of
 // 0 gives a pointer that must not be used for more than comparing. It panics if
@@ -290,7 +285,7 @@ func checkAlign(op string, align uintptr) {
 
 func checkSize(op string, size uintptr) {
 	if size > maxSize {
-		panic(fmt.Sprintf("bump: %s: %d bytes are more than the %d bytes of the address space", op, size, uint64(maxBytes)))
+		panic(fmt.Sprintf("bump: %s: %d bytes are more than the %d bytes of the address space", op, size, uint64(chunk.MaxBytes)))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/haven-mem/haven/internal/chunk"
 )
 
 // A cell is a T rounded up to a multiple of 8 bytes, so that the next object is
@@ -75,7 +77,7 @@ func bytesOf[T any](op string, n int) uintptr {
 	size := unsafe.Sizeof(zero)
 	if size > 0 && uintptr(n) > maxSize/size {
 		panic(fmt.Sprintf("bump: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
-			op, reflect.TypeFor[T](), n, size, uint64(maxBytes)))
+			op, reflect.TypeFor[T](), n, size, uint64(chunk.MaxBytes)))
 	}
 	return uintptr(n) * size
 }

@@ -3,6 +3,8 @@ package bump
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/haven-mem/haven/internal/chunk"
 )
 
 // A Slice is a growing slice in an arena that may itself be stored in that
@@ -34,7 +36,7 @@ func (s *Slice[T]) Grow(a *Arena, n int) {
 	a.checkUsable("Slice.Grow")
 	var zero T
 	size := unsafe.Sizeof(zero)
-	if n > maxBytes-cap(s.s) {
+	if n > chunk.MaxBytes-cap(s.s) {
 		panic(fmt.Sprintf("bump: Slice.Grow(%d) of a slice of %d overflows", n, len(s.s)))
 	}
 	want := max(len(s.s)+n, 2*cap(s.s))

@@ -25,6 +25,10 @@ const (
 	// Retain is how many bytes an allocator keeps over a Reset by default.
 	Retain = 64 << 20
 
+	// MaxBytes is the largest object that Go's heap can hold: 2⁴⁷ bytes, or
+	// 2³¹-1 where addresses have 32 bits.
+	MaxBytes = 1<<(31+16*(bits.UintSize/64)) - (1 - bits.UintSize/64)
+
 	header = 8        // Go's malloc header
 	large  = 32 << 10 // from this size on there is none, and sizes are whole pages
 	page   = 8 << 10
@@ -38,6 +42,18 @@ func Elems(want, size uintptr) int {
 		return 1 << 20
 	}
 	return int(max(1, Usable(want)/size))
+}
+
+// NextElems returns the length in elements of size bytes of the chunk that
+// follows one of last elements: as many as fit the next size class, or twice as
+// many where that has no room for another large element.
+func NextElems(last int, size, limit uintptr) int {
+	bytes := uintptr(last) * size
+	n := Elems(Next(bytes, limit), size)
+	if n <= last {
+		n = Elems(min(2*bytes, limit), size)
+	}
+	return n
 }
 
 // Fill returns n, or the few elements more that fit into the pages that a large
