@@ -2,7 +2,6 @@ package jsontree
 
 import (
 	"encoding/json"
-	"io"
 	"unicode/utf8"
 )
 
@@ -58,24 +57,6 @@ func AppendJSON(dst []byte, n *Node) []byte {
 	default:
 		return append(dst, "null"...)
 	}
-}
-
-// WriteJSON writes the tree at n to w as AppendJSON would render it. Each
-// document of a Stream is one call of w.Write; anything else is one call in
-// all. The buffer is as long as the longest document. The error is w's.
-func WriteJSON(w io.Writer, n *Node) error {
-	if n == nil || n.Kind != Stream {
-		_, err := w.Write(AppendJSON(nil, n))
-		return err
-	}
-	var buf []byte
-	for c := n.Child; c != nil; c = c.Next {
-		buf = append(AppendJSON(buf[:0], c), '\n')
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 const hexDigits = "0123456789abcdef"

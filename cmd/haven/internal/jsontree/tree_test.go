@@ -137,9 +137,8 @@ func TestHandMadeTrees(t *testing.T) {
 		{&jsontree.Node{Kind: jsontree.Stream}, ``, []any{}},
 		{&jsontree.Node{Kind: jsontree.True, Key: "k", Next: &jsontree.Node{}}, `true`, true},
 	} {
-		var w strings.Builder
-		if err := jsontree.WriteJSON(&w, c.n); err != nil || w.String() != c.json {
-			t.Errorf("WriteJSON(%+v) wrote %q, %v, want %q", c.n, w.String(), err, c.json)
+		if got := string(jsontree.AppendJSON(nil, c.n)); got != c.json {
+			t.Errorf("AppendJSON of %+v = %q, want %q", c.n, got, c.json)
 		}
 		if got := c.n.Interface(); !reflect.DeepEqual(got, c.view) {
 			t.Errorf("view of %+v is %#v, want %#v", c.n, got, c.view)
@@ -148,31 +147,6 @@ func TestHandMadeTrees(t *testing.T) {
 }
 
 var errFull = errors.New("full")
-
-// full is an io.Writer that takes so many calls and then fails.
-type full struct{ calls int }
-
-func (w *full) Write(p []byte) (int, error) {
-	if w.calls--; w.calls < 0 {
-		return 0, errFull
-	}
-	return len(p), nil
-}
-
-func TestWriteJSONError(t *testing.T) {
-	n, err := jsontree.ParseStream(jsontree.Heap{}, []byte(`1 2 3`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for calls, want := range []error{errFull, errFull, errFull, nil} {
-		if err := jsontree.WriteJSON(&full{calls}, n); err != want {
-			t.Errorf("with %d calls that work: %v, want %v", calls, err, want)
-		}
-	}
-	if err := jsontree.WriteJSON(&full{0}, n.Child); err != errFull {
-		t.Errorf("one document: %v", err)
-	}
-}
 
 // limited is an Allocator that panics after so many nodes, like an arena with
 // a limit.
