@@ -36,11 +36,10 @@ type Arena struct {
 	base unsafe.Pointer // low end of the free part, a multiple of 8
 	left uintptr        // free bytes from base
 
-	open  block   // the open chunk; its lo is kept, its hi follows from left
-	last  uintptr // where the latest low allocation starts
-	root  *root   // nil before the first allocation and after Free
-	clean block   // the chunk kept over a Reset, until it is opened
-	self  *Arena  // finds copies
+	open block   // the open chunk; its lo is kept, its hi follows from left
+	last uintptr // where the latest low allocation starts
+	root *root   // nil before the first allocation and after Free
+	self *Arena  // finds copies
 
 	peak   chunk.Peak // of bytes
 	high   uintptr    // most bytes in use, up to the last Reset
@@ -126,13 +125,15 @@ func (a *Arena) grow(size uintptr) {
 func (a *Arena) growFor(op string, size, align uintptr) {
 	a.checkUsable(op)
 	need := roundUp(size) + align
-	next := a.clean
-	a.clean = block{}
-	if next.data == nil || next.size < need {
-		switch {
-		case a.root == nil:
-			a.root = new(root)
-		case next.data != nil:
+	if a.root == nil {
+		a.root = new(root)
+	}
+	var next block
+	if kept := a.root.chunks; a.open.data == nil && len(kept) == 1 {
+		next = kept[0] // clean, from before a Reset
+	}
+	if next.size < need {
+		if next.data != nil {
 			// A kept chunk that is too small is left to the garbage collector
 			// with its root, so that a Reset does not keep two.
 			a.root = &root{keep: a.root.keep}
@@ -177,19 +178,16 @@ func (a *Arena) Reset() {
 	if a.root == nil {
 		return
 	}
-	a.leave()
 	used := a.inUse()
 	a.high = max(a.high, used)
 	// The mark is of what a chunk takes that has room for all, counting the 8
 	// bytes that New leaves free.
 	a.peak.Note(int(used + overhead + 8))
 	if len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0]) {
-		b := &a.root.chunks[0]
-		b.clear()
-		a.clean = *b
+		a.root.chunks[0].clear()
 		a.root.forget()
 	} else {
-		a.root, a.clean = nil, block{}
+		a.root = nil
 		a.peak.Cap(chunk.Retain)
 	}
 	a.open, a.base, a.left, a.last = block{}, nil, 0, 0
@@ -220,10 +218,9 @@ func (b *block) clear() {
 func (a *Arena) Free() {
 	a.checkUsable("Free")
 	if a.root != nil {
-		a.leave()
 		a.high = max(a.high, a.inUse())
 	}
-	a.root, a.open, a.clean = nil, block{}, block{}
+	a.root, a.open = nil, block{}
 	a.base, a.left, a.last = nil, 0, 0
 	a.freed = true
 }

@@ -1,7 +1,6 @@
 package bump_test
 
 import (
-	"runtime"
 	"testing"
 	"unsafe"
 
@@ -11,19 +10,6 @@ import (
 
 // sink makes what is stored in it escape to the heap.
 var sink any
-
-// taken returns the bytes of Go's heap that f allocates.
-func taken(f func()) uintptr {
-	least := ^uintptr(0)
-	for range 4 { // other goroutines of the test process allocate, too
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		least = min(least, uintptr(after.TotalAlloc-before.TotalAlloc))
-	}
-	return least
-}
 
 // TestChunksFillSizeClasses compares each size of the chunk table with what the
 // heap takes for it: a header of 8 bytes more below 32 KiB, and no more.
@@ -41,7 +27,7 @@ func TestChunksFillSizeClasses(t *testing.T) {
 		if total < 1<<20 {
 			n = 16
 		}
-		got := taken(func() {
+		got := testkit.Taken(func() {
 			for range n {
 				p, size := bump.MakeChunk(total)
 				if size != total {
@@ -68,7 +54,7 @@ func TestOverhead(t *testing.T) {
 	for _, n := range []int{20_000, 100_000} {
 		testkit.CollectGarbage()
 		var a *bump.Arena
-		got := taken(func() {
+		got := testkit.Taken(func() {
 			a = new(bump.Arena)
 			for range n {
 				bump.New[[8]uint64](a)
@@ -87,7 +73,7 @@ func TestOverhead(t *testing.T) {
 func TestEmptyArena(t *testing.T) {
 	const n = 1000
 	all := make([]*bump.Arena, n)
-	got := taken(func() {
+	got := testkit.Taken(func() {
 		for i := range all {
 			all[i] = new(bump.Arena)
 		}

@@ -33,32 +33,22 @@ func (a *Arena) Stats() Stats {
 	for _, b := range a.root.chunks {
 		s.Reserved += int(b.size + overhead)
 		s.Overhead += int(overhead)
-		switch b.data {
-		case a.open.data:
-			s.Idle += int(a.hi() - a.open.lo)
-		default:
-			if b.data == a.clean.data {
-				s.Idle += int(b.size)
-			} else {
-				s.Gaps += int(b.hi - b.lo)
-			}
+		if a.open.data == nil || b.data == a.open.data {
+			s.Idle += int(b.hi - b.lo)
+		} else {
+			s.Gaps += int(b.hi - b.lo)
 		}
 	}
 	s.HighWater = max(s.HighWater, s.InUse)
 	return s
 }
 
-// inUse returns the bytes handed out.
+// inUse brings the root's list up to date and returns the bytes handed out.
 func (a *Arena) inUse() uintptr {
+	a.leave()
 	n := uintptr(0)
 	for _, b := range a.root.chunks {
-		switch b.data {
-		case a.open.data:
-			n += a.open.lo + b.size - a.hi()
-		case a.clean.data:
-		default:
-			n += b.lo + b.size - b.hi
-		}
+		n += b.lo + b.size - b.hi
 	}
 	return n
 }

@@ -3,30 +3,17 @@ package chunk_test
 import (
 	"math"
 	"math/bits"
-	"runtime"
 	"testing"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 const word = unsafe.Sizeof(uintptr(0))
 
 // sink makes what is stored in it escape to the heap.
 var sink any
-
-// taken returns the bytes of Go's heap that f allocates.
-func taken(f func()) uintptr {
-	least := ^uintptr(0)
-	for range 4 { // other goroutines of the test process allocate, too
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		least = min(least, uintptr(after.TotalAlloc-before.TotalAlloc))
-	}
-	return least
-}
 
 // wants are sizes on and beside every step that matters.
 func wants() []uintptr {
@@ -51,7 +38,7 @@ func TestUsable(t *testing.T) {
 			continue
 		}
 		seen[u] = true
-		got := taken(func() {
+		got := testkit.Taken(func() {
 			for range 8 {
 				sink = &make([]*byte, u/word)[0]
 			}
@@ -72,7 +59,7 @@ func TestUsable(t *testing.T) {
 func TestNoPagesForNothing(t *testing.T) {
 	for want := uintptr(32 << 10); want < 1<<20; want += 12345 {
 		u := chunk.Usable(want)
-		if got := taken(func() { sink = &make([]byte, u)[0] }); got < u || got > u+u/100 {
+		if got := testkit.Taken(func() { sink = &make([]byte, u)[0] }); got < u || got > u+u/100 {
 			t.Errorf("%d usable bytes without pointers take %d of the heap", u, got)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 const word = unsafe.Sizeof(uintptr(0))
@@ -20,17 +21,11 @@ const word = unsafe.Sizeof(uintptr(0))
 // footprint returns the bytes of the heap that an allocation takes.
 func footprint(alloc func()) uintptr {
 	const n = 64
-	var before, after runtime.MemStats
-	least := ^uintptr(0)
-	for range 5 { // other goroutines of the test process allocate, too
-		runtime.ReadMemStats(&before)
+	return testkit.Taken(func() {
 		for range n {
 			alloc()
 		}
-		runtime.ReadMemStats(&after)
-		least = min(least, uintptr(after.TotalAlloc-before.TotalAlloc)/n)
-	}
-	return least
+	}) / n
 }
 
 // TestMallocHeader is fact 2: which sizes of objects with pointers carry a

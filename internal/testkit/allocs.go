@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/haven-mem/haven/internal/addr"
@@ -17,4 +18,17 @@ func NeedsExactAllocs(t testing.TB) {
 	if testing.AllocsPerRun(10, func() { probe += addr.TypeWord((*int)(nil)) }) != 0 {
 		t.Skip("this build allocates for conversions to unsafe.Pointer")
 	}
+}
+
+// Taken returns the bytes of Go's heap that f allocates, in size classes.
+func Taken(f func()) uintptr {
+	least := ^uintptr(0)
+	for range 5 { // other goroutines of the test process allocate, too
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		least = min(least, uintptr(after.TotalAlloc-before.TotalAlloc))
+	}
+	return least
 }
