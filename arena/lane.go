@@ -94,6 +94,12 @@ func (l *Lane[T]) MakeSlice(length, capacity int) []T {
 	if uint(length) > uint(capacity) || uint(capacity-1) >= uint(l.i) {
 		return l.mustMake(length, capacity)
 	}
+	return l.cut(length, capacity)
+}
+
+// cut takes a slice off the front of the free part, which has room for it. It
+// inlines.
+func (l *Lane[T]) cut(length, capacity int) []T {
 	s := l.free[:length:capacity]
 	l.free = l.free[capacity:]
 	l.i -= capacity
@@ -145,9 +151,7 @@ func (l *Lane[T]) makeSlow(op string, length, capacity int) ([]T, error) {
 			return nil, err
 		}
 	}
-	s := l.free[:length:capacity]
-	l.free = l.free[capacity:]
-	l.i -= capacity
+	s := l.cut(length, capacity)
 	l.checkInvariants()
 	return s, nil
 }

@@ -21,7 +21,7 @@ func (l *Lane[T]) Reset() {
 	if l.active {
 		l.rewind()
 		if l.a != nil { // it stays among the arena's active lanes
-			l.active, l.listed = true, true
+			l.active = true
 			l.open(l.buf)
 		}
 	}

@@ -103,7 +103,7 @@ func (m *meter) run(inst workload.Instance, passes int) (RoundResult, time.Durat
 // short round. A round of one pass is long enough as it is.
 func (m *meter) warmUp(inst workload.Instance, passes int) {
 	n := (passes + 2) / 4
-	if n == 0 || passes == 1 {
+	if n == 0 {
 		return
 	}
 	m.round.Latencies = &m.warm

@@ -61,8 +61,7 @@ type resident struct {
 }
 
 func newResident(mode string, levels int) *resident {
-	p := treeProgram(levels)
-	in := newInstance(&p, mode)
+	in := newInstance(treeProgram(levels), mode)
 	res := &resident{build: in, keep: &in.slots[0]}
 	res.samples[0].Name = "/cpu/classes/gc/total:cpu-seconds"
 	start := time.Now()

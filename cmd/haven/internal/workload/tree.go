@@ -122,13 +122,12 @@ func treeCases(cfg Config) []Case {
 func treeSize(levels int) int { return 1<<levels - 1 }
 
 func loadTree() (*program[*treeNode, *arena.Lane[treeNode]], error) {
-	p := treeProgram(treeLevels)
-	return &p, nil
+	return treeProgram(treeLevels), nil
 }
 
 // treeProgram is the program that makes one tree.
-func treeProgram(levels int) program[*treeNode, *arena.Lane[treeNode]] {
-	return program[*treeNode, *arena.Lane[treeNode]]{
+func treeProgram(levels int) *program[*treeNode, *arena.Lane[treeNode]] {
+	return &program[*treeNode, *arena.Lane[treeNode]]{
 		units: 1,
 		ops:   int64(treeSize(levels)),
 		heap:  func(int) *treeNode { return treeNew(levels) },
