@@ -68,19 +68,13 @@ func (s Shape) Type() reflect.Type { return s.typ }
 
 // Size returns the bytes a value takes, as unsafe.Sizeof does.
 func (s Shape) Size() uintptr {
-	if s.node == nil {
-		return 0
-	}
-	return uintptr(s.node.Size)
+	return uintptr(s.layout().Size)
 }
 
 // Align returns the bytes that the address of a variable is a multiple of, as
 // unsafe.Alignof does.
 func (s Shape) Align() uintptr {
-	if s.node == nil {
-		return 0
-	}
-	return uintptr(s.node.Align)
+	return uintptr(s.layout().Align)
 }
 
 // Words returns the number of words (of 8 bytes, or 4 on 32-bit machines)
@@ -88,35 +82,26 @@ func (s Shape) Align() uintptr {
 // covered in part counts in full: it is 1 for a bool. It is 0 for types of
 // size zero.
 func (s Shape) Words() int {
-	if s.node == nil {
-		return 0
-	}
-	return int(s.node.Words())
+	return int(s.layout().Words())
 }
 
 // Pointers returns how many of the words hold pointers. It costs nothing: the
 // words are not counted one by one.
 func (s Shape) Pointers() int {
-	if s.node == nil {
-		return 0
-	}
-	return int(s.node.Pointers)
+	return int(s.layout().Pointers)
 }
 
 // PtrBytes returns the bytes from the start of a value to the end of its last
 // pointer: what lies behind is never scanned. It is 0 when there is no
 // pointer. Fields without pointers are best put last for this reason.
 func (s Shape) PtrBytes() uintptr {
-	if s.node == nil {
-		return 0
-	}
-	return uintptr(s.node.PtrBytes)
+	return uintptr(s.layout().PtrBytes)
 }
 
 // PointerFree reports whether no word holds a pointer, so that the collector
 // never scans memory of this type.
 func (s Shape) PointerFree() bool {
-	return s.node == nil || s.node.Pointers == 0
+	return s.layout().Pointers == 0
 }
 
 // Pointer reports whether word i of a value, counted from 0, holds a pointer.
@@ -165,9 +150,14 @@ func (s Shape) String() string {
 	return fmt.Sprintf("%s %d/%d %s", s.name(), s.node.Size, s.node.Align, s.node.Bits())
 }
 
-func (s Shape) name() string {
+func (s Shape) name() string { return s.layout().Name }
+
+// layout returns the type's layout, for the zero Shape an empty one.
+func (s Shape) layout() *layout.Node {
 	if s.node == nil {
-		return "the zero Shape"
+		return none
 	}
-	return s.node.Name
+	return s.node
 }
+
+var none = layout.Leaf("the zero Shape", 0, 0, wordSize, layout.Scalar)
