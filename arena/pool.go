@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"weak"
+
+	"github.com/haven-mem/haven/internal/gccycle"
 )
 
 // A Pool keeps warm arenas for work that repeats: a request, a document, a
@@ -31,8 +32,8 @@ type Pool struct {
 	stats PoolStats
 }
 
-// A self is what stands for a Pool in a weak pointer, which must not refer to a
-// global variable before go1.25, as a zero Pool may well be.
+// A self is what stands for a Pool with gccycle, which must not be given a
+// global variable, as a zero Pool may well be (GC.md fact 15).
 type self struct{ p *Pool }
 
 // MaxIdle is the most arenas that a [Pool] keeps idle.
@@ -109,8 +110,7 @@ func (p *Pool) Put(a *Arena) {
 	p.stats.Reserved += a.reserved
 	if p.self == nil {
 		p.self = &self{p}
-		p.spare = 0
-		p.arm()
+		gccycle.Watch(p.self, func(s *self, _ gccycle.Pressure) { s.p.trim() })
 	}
 	p.mu.Unlock()
 }
@@ -133,24 +133,8 @@ func (s PoolStats) String() string {
 		s.Idle, s.Reserved, s.Gets, s.Hits, s.Misses, s.Puts, s.Dropped, s.Trimmed)
 }
 
-// arm has trim called after the next garbage collection: a cleanup runs when
-// the object it belongs to, which nothing refers to, is found dead. It refers
-// to the pool weakly, so that a pool that is dropped goes with its arenas.
-func (p *Pool) arm() {
-	runtime.AddCleanup(new(sentinel), func(w weak.Pointer[self]) {
-		if s := w.Value(); s != nil {
-			s.p.trim()
-		}
-	}, weak.Make(p.self))
-}
-
-// A sentinel is an object whose death tells of a garbage collection. It has a
-// pointer so that it is not one of several in a block of the tiny allocator,
-// which die together.
-type sentinel struct{ _ *byte }
-
 // trim lets go of half of the arenas that stayed idle since the last call, the
-// coldest first, and waits for the next garbage collection.
+// coldest first.
 func (p *Pool) trim() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,5 +148,4 @@ func (p *Pool) trim() {
 	clear(p.idle[k:])
 	p.idle = p.idle[:k]
 	p.spare = k
-	p.arm()
 }

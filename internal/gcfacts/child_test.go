@@ -18,6 +18,7 @@ var children = map[string]func(){
 	"zero-word":       func() { storeOverWords(0) },
 	"finalizer-cycle": finalizerInCycle,
 	"cleanup-cycle":   cleanupInCycle,
+	"weak-global":     weakGlobal,
 }
 
 func TestMain(m *testing.M) {

@@ -101,6 +101,31 @@ func TestCleanupTellsOfCollection(t *testing.T) {
 	alive(t, w, false, "an object that only weak pointers refer to")
 }
 
+// global is no object of the heap.
+var global object
+
+// weakGlobal makes a weak pointer to it.
+func weakGlobal() {
+	w := weak.Make(&global)
+	collect()
+	if w.Value() != &global {
+		panic("the weak pointer lost a global variable")
+	}
+}
+
+// TestWeakPointerToGlobal is the second half of fact 15: from go1.25 on a weak
+// pointer may be to a global variable, and before it ends the program.
+func TestWeakPointerToGlobal(t *testing.T) {
+	out, ok := runChild(t, "weak-global", "")
+	if strings.HasPrefix(runtime.Version(), "go1.24") {
+		if ok || !strings.Contains(out, "fatal error") {
+			t.Errorf("ended normally %v, want the runtime to end it:\n%.1500s", ok, out)
+		}
+	} else if !ok {
+		t.Errorf("a weak pointer to a global variable ended the program:\n%.1500s", out)
+	}
+}
+
 // TestTinyObjectsDieTogether is fact 16: small objects without pointers share a
 // block of 16 bytes, and one that is kept keeps its neighbours' cleanups from
 // running; with a pointer in them, each dies by itself.
