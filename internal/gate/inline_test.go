@@ -54,6 +54,12 @@ func TestFastPathsFitBudget(t *testing.T) {
 		{"Lane[node].New", `arena\.\(\*Lane\[go\.shape\.struct \{.*callsite\.left.*\}\]\)\.New`},
 		{"bump.New[int]", `bump\.New\[go\.shape\.int\]`},
 		{"bump.New[node]", `bump\.New\[go\.shape\.struct \{.*callsite\.left.*\}\]`},
+		{"Local[int].Alloc", `slab\.\(\*Local\[go\.shape\.int\]\)\.Alloc`},
+		{"Local[node].Alloc", `slab\.\(\*Local\[go\.shape\.struct \{.*callsite\.left.*\}\]\)\.Alloc`},
+		{"Local[int].Free", `slab\.\(\*Local\[go\.shape\.int\]\)\.Free`},
+		{"Local[node].Free", `slab\.\(\*Local\[go\.shape\.struct \{.*callsite\.left.*\}\]\)\.Free`},
+		{"Table[int].Get", `slab\.\(\*Table\[go\.shape\.int\]\)\.Get`},
+		{"Table[node].Get", `slab\.\(\*Table\[go\.shape\.struct \{.*callsite\.left.*\}\]\)\.Get`},
 		{"addr.TypeWord", `TypeWord`},
 		{"addr.Within[node]", `addr\.Within\[go\.shape\.struct \{.*callsite\.left.*\}\]`},
 		{"addr.String", `addr.go:\d+:\d+: can inline String`},
@@ -95,13 +101,21 @@ func TestCallSitesInline(t *testing.T) {
 	out := inlining(t)
 	source := readCallsite(t)
 	for fn, callee := range map[string]string{
-		"laneNewInt":  `arena.(*Lane[go.shape.int]).New`,
-		"laneNewNode": `arena.(*Lane[go.shape.struct {`,
-		"bumpNewInt":  `bump.New[go.shape.int]`,
-		"bumpNewNode": `bump.New[go.shape.struct {`,
-		"typeWord":    `addr.TypeWord`,
-		"within":      `addr.Within[go.shape.struct {`,
-		"stringOf":    `addr.String`,
+		"laneNewInt":     `arena.(*Lane[go.shape.int]).New`,
+		"laneNewNode":    `arena.(*Lane[go.shape.struct {`,
+		"bumpNewInt":     `bump.New[go.shape.int]`,
+		"bumpNewNode":    `bump.New[go.shape.struct {`,
+		"localAllocInt":  `slab.(*Local[go.shape.int]).Alloc`,
+		"localAllocNode": `slab.(*Local[go.shape.struct {`,
+		"localFreeInt":   `slab.(*Local[go.shape.int]).Free`,
+		"localFreeNode":  `slab.(*Local[go.shape.struct {`,
+		"tableGetInt":    `slab.(*Table[go.shape.int]).Get`,
+		"tableGetNode":   `slab.(*Table[go.shape.struct {`,
+		"poolLocalGet":   `pool.(*Local[go.shape.struct {`,
+		"poolLocalPut":   `pool.(*Local[go.shape.struct {`,
+		"typeWord":       `addr.TypeWord`,
+		"within":         `addr.Within[go.shape.struct {`,
+		"stringOf":       `addr.String`,
 	} {
 		line := lineOf(t, source, "func "+fn+"(")
 		pattern := `callsite\.go:` + strconv.Itoa(line) + `:\d+: inlining call to ` + regexp.QuoteMeta(callee)
@@ -118,6 +132,25 @@ func TestArenaNewInlinesWhatItCalls(t *testing.T) {
 	for _, callee := range []string{`addr\.TypeWord`, `arena\.slot`, `arena\.\(\*Lane\[go\.shape\.struct \{.*callsite\.left.*\}\]\)\.New`} {
 		if !regexp.MustCompile(`arena[/\\]arena\.go:\d+:\d+: inlining call to ` + callee).MatchString(out) {
 			t.Errorf("%s: arena.New[node] does not inline %s", runtime.Version(), callee)
+		}
+	}
+}
+
+// TestMagazinesInline checks the methods whose fast path uses the magazines of a
+// P: two calls, to pin and to unpin, are all there should be. In a generic method
+// the compiler inlines a function of a third package only if it is called in
+// another function of the method's package, too (GC.md fact 20).
+func TestMagazinesInline(t *testing.T) {
+	out := inlining(t)
+	steps := []string{
+		"Enter", "(*Set).Table", "(*Table).Has", "(*Table).Cell", "(*Cell).CanPop", "(*Cell).Pop",
+		"(*Cell).CanPush", "(*Cell).Push", "(*Cell).Leave", "Exit",
+	}
+	for _, file := range []string{"slab/cache.go", "pool/pool.go", "pool/bytes.go"} {
+		for _, step := range steps {
+			if !regexp.MustCompile(strings.ReplaceAll(file, "/", `[/\\]`) + `:\d+:\d+: inlining call to magazine\.` + regexp.QuoteMeta(step)).MatchString(out) {
+				t.Errorf("%s: magazine.%s is called in %s", runtime.Version(), step, file)
+			}
 		}
 	}
 }

@@ -1,0 +1,163 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/magazine"
+)
+
+// AllocBatch fills dst with objects, each as Alloc returns it: all of dst, or
+// none and an error that wraps [ErrExhausted]. It costs less than as many calls
+// of Alloc.
+func (c *Cache[T]) AllocBatch(dst []*T) error {
+	c.prepare()
+	if err := c.acquire(len(dst)); err != nil {
+		return err
+	}
+	c.fill(dst)
+	return nil
+}
+
+// fill is AllocBatch that has the capacity for it.
+func (c *Cache[T]) fill(dst []*T) {
+	got, done := 0, false
+	defer func() {
+		if !done {
+			for _, p := range dst[:got] {
+				c.giveBack(unsafe.Pointer(p))
+			}
+			clear(dst)
+			c.release(len(dst))
+		}
+	}()
+	for raw := pointers(dst); got < len(raw); {
+		from := got
+		got += c.take(raw[got:])
+		if magazine.Race {
+			for _, p := range raw[from:got] {
+				magazine.Acquire(p)
+			}
+		}
+		for _, p := range dst[from:got] {
+			if c.init != nil && c.ops.build == nil {
+				c.init(p)
+			}
+		}
+	}
+	done = true
+}
+
+// FreeBatch frees the objects of ps and sets its elements to nil, one after the
+// other. It panics as Free does; for a nil element before anything is freed.
+// What is not nil afterwards was not freed.
+func (c *Cache[T]) FreeBatch(ps []*T) {
+	c.prepare()
+	for i, p := range ps {
+		if p == nil {
+			panic(fmt.Sprintf("slab: FreeBatch of %d objects, of which number %d is a nil *%s, in %s", len(ps), i, c.ops.typ, c.title()))
+		}
+	}
+	if c.special {
+		for i, p := range ps {
+			ps[i] = nil
+			c.free(p)
+		}
+		return
+	}
+	for _, p := range ps {
+		wipe(p)
+		if magazine.Race {
+			magazine.Release(unsafe.Pointer(p))
+		}
+	}
+	for raw := pointers(ps); len(raw) > 0; {
+		n, bad := c.give(raw)
+		clear(raw[:n])
+		raw = raw[n:]
+		if bad != "" {
+			panic(bad)
+		}
+	}
+}
+
+// pointers returns s as a slice of untyped pointers.
+func pointers[T any](s []*T) []unsafe.Pointer {
+	// SAFETY: the elements have the same representation, and both are pointers
+	// to the garbage collector.
+	return unsafe.Slice((*unsafe.Pointer)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// A Reservation holds objects that are allocated but not yet used: the means to
+// finish what was begun, whatever others do to the capacity meanwhile. (The idea
+// is that of Linux' mempool.) Any number of goroutines may Take from it.
+type Reservation[T any] struct {
+	cache   *Cache[T]
+	objects []*T
+	next    atomic.Int64 // of objects; closed or more: closed
+}
+
+const closed = math.MaxInt64 / 2
+
+// Reserve allocates n objects and keeps them for the calls of Take to come. It
+// returns an error that wraps [ErrExhausted], and reserves nothing, if n exceed
+// the capacity. It panics if n is negative.
+func (c *Cache[T]) Reserve(n int) (*Reservation[T], error) {
+	c.prepare()
+	if n < 0 {
+		panic(fmt.Sprintf("slab: Reserve(%d) of %s: want a number of objects, 0 or more", n, c.title()))
+	}
+	if uintptr(n) > chunk.MaxBytes/max(c.ops.size, unsafe.Sizeof(uintptr(0))) {
+		return nil, fmt.Errorf("%w: Reserve(%d) of %s: no address space has room for that", ErrExhausted, n, c.title())
+	}
+	if err := c.acquire(n); err != nil { // before there is a list of n
+		return nil, err
+	}
+	r := &Reservation[T]{cache: c, objects: make([]*T, n)}
+	c.fill(r.objects)
+	return r, nil
+}
+
+// Take returns one of the reserved objects. It panics if all have been taken, or
+// if the reservation was closed. It costs an atomic instruction.
+func (r *Reservation[T]) Take() *T {
+	i := r.next.Add(1) - 1
+	if i >= closed {
+		panic(fmt.Sprintf("slab: Take from a closed reservation of %s", r.cache.title()))
+	}
+	if i >= int64(len(r.objects)) {
+		panic(fmt.Sprintf("slab: Take from a reservation of %s whose %d objects are all taken", r.cache.title(), len(r.objects)))
+	}
+	p := r.objects[i]
+	r.objects[i] = nil
+	return p
+}
+
+// Len returns how many objects can still be taken.
+func (r *Reservation[T]) Len() int {
+	return int(max(0, int64(len(r.objects))-r.next.Load()))
+}
+
+// Close frees the objects that were not taken, all of them even if it panics, as
+// Free may. Closing again does nothing.
+func (r *Reservation[T]) Close() {
+	if from := r.next.Swap(closed); from < int64(len(r.objects)) {
+		r.cache.freeAll(r.objects[from:])
+	}
+}
+
+// freeAll is FreeBatch that goes on where a panic leaves it.
+func (c *Cache[T]) freeAll(ps []*T) {
+	defer func() {
+		for len(ps) > 0 && ps[0] == nil {
+			ps = ps[1:]
+		}
+		if len(ps) > 0 {
+			c.freeAll(ps)
+		}
+	}()
+	c.FreeBatch(ps)
+}

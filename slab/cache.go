@@ -1,0 +1,160 @@
+package slab
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/layout"
+	"github.com/haven-mem/haven/internal/magazine"
+)
+
+// A Cache hands out objects of type T one by one and takes them back one by one.
+// The zero Cache is ready; make one with [NewCache] to set options. Any number
+// of goroutines may use a Cache; an object may be freed by another goroutine
+// than the one that allocated it. A Cache must not be copied after first use.
+//
+// What Free takes back may be handed out by the next Alloc, to anybody. A
+// pointer that is used after its Free reads and writes an object that belongs to
+// somebody else: wrong data, but always a T, so the heap stays whole. Free only
+// what nothing refers to any more; what is never freed keeps its slab alive and
+// goes with the cache.
+//
+// Freeing an object twice, and freeing a pointer that did not come from this
+// cache, is found when the magazine it went into goes to the depot, so with a
+// delay of up to a hundred operations, and reported by a panic in whatever
+// goroutine brings it there. Until then two users may share one object.
+type Cache[T any] struct {
+	special bool // Alloc and Free have more to do than the fast path does
+	core         // begins with the other word that the fast path reads
+	init    func(*T)
+	clear   func(*T)
+}
+
+// NewCache returns an empty cache with the given options: [Name], [Capacity],
+// [Init] and [Clear]. It panics if Init or Clear was given a function for
+// another type than T.
+func NewCache[T any](opts ...Option) *Cache[T] {
+	conf := configOf(opts)
+	c := new(Cache[T])
+	c.name = conf.name
+	c.cap = int64(conf.capacity)
+	c.init = callback[T]("Init", conf.init)
+	c.clear = callback[T]("Clear", conf.clear)
+	c.special = c.cap > 0 || c.init != nil || c.clear != nil
+	c.prepare()
+	return c
+}
+
+// callback returns the function that an option was given.
+func callback[T any](option string, f any) func(*T) {
+	if f == nil {
+		return nil
+	}
+	g, ok := f.(func(*T))
+	if !ok {
+		panic(fmt.Sprintf("slab: %s with a %T for a cache of %v", option, f, reflect.TypeFor[T]()))
+	}
+	return g
+}
+
+// Alloc returns an object: zero, or as Init built it, or as Clear left it. It
+// panics with an error that wraps [ErrExhausted] when a capacity is set and
+// reached; it never waits. It costs a few nanoseconds, and once for each
+// magazine of up to 57 objects a lock that is held for a few instructions.
+func (c *Cache[T]) Alloc() *T {
+	if c.special {
+		p, err := c.alloc()
+		if err != nil {
+			panic(err)
+		}
+		return p
+	}
+	pid := magazine.Enter()
+	if t := c.set.Table(); t != nil && t.Has(pid) {
+		if cell := t.Cell(pid); cell.CanPop() {
+			p := cell.Pop()
+			cell.Leave()
+			if magazine.Race {
+				magazine.Acquire(p)
+			}
+			return (*T)(p)
+		} else {
+			cell.Leave()
+		}
+	} else {
+		magazine.Exit()
+	}
+	return c.slow()
+}
+
+// TryAlloc is Alloc that returns an error which wraps [ErrExhausted] when the
+// capacity is reached. That is so only if that many objects are in use.
+func (c *Cache[T]) TryAlloc() (*T, error) { return c.alloc() }
+
+// Free takes p back, which must have come from this cache and must not be used
+// afterwards. The object is set to zero, or Clear is called with it. Free panics
+// if p is nil, and for mistakes that it or another call made before; see
+// [Cache]. It costs what Alloc does, and the time to clear the object.
+func (c *Cache[T]) Free(p *T) {
+	if p == nil || c.special || unsafe.Sizeof(*p) > wide {
+		c.free(p)
+		return
+	}
+	var zero T
+	*p = zero
+	if magazine.Race {
+		magazine.Release(unsafe.Pointer(p))
+	}
+	pid := magazine.Enter()
+	if t := c.set.Table(); t != nil && t.Has(pid) {
+		if cell := t.Cell(pid); cell.CanPush() {
+			cell.Push(unsafe.Pointer(p))
+			cell.Leave()
+			return
+		} else {
+			cell.Leave()
+		}
+	} else {
+		magazine.Exit()
+	}
+	c.slowFree(p)
+}
+
+// Shrink gives memory to the garbage collector: all slabs in which no object is
+// in use, after collecting those that lie in magazines. It returns the bytes of
+// these slabs. It stops the world for some tens of microseconds and then takes
+// the lock of the cache for as long as it works. Without it, a cache gives back
+// what it does not need step by step, after each garbage collection.
+func (c *Cache[T]) Shrink() int {
+	c.prepare()
+	return c.shrink()
+}
+
+// Stats returns the numbers of the cache. It takes the lock of the cache for
+// some nanoseconds for each P.
+func (c *Cache[T]) Stats() Stats {
+	c.prepare()
+	return c.stats()
+}
+
+// String returns the numbers of the cache in one line.
+func (c *Cache[T]) String() string { return c.Stats().String() }
+
+// prepare makes a zero Cache ready.
+func (c *Cache[T]) prepare() {
+	if c.ready.Load() {
+		return
+	}
+	o := &ops{
+		typ:      reflect.TypeFor[T]().String(),
+		size:     unsafe.Sizeof(*new(T)),
+		pointers: layout.HasPointers(reflect.TypeFor[T]()),
+		make:     func(n int) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]T, n))) },
+		zero:     func(p unsafe.Pointer) { wipe((*T)(p)) },
+	}
+	if init := c.init; init != nil && c.clear != nil && o.size > 0 {
+		o.build = func(p unsafe.Pointer) { init((*T)(p)) }
+	}
+	c.open(o)
+}

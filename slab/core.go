@@ -1,0 +1,316 @@
+package slab
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/gccycle"
+	"github.com/haven-mem/haven/internal/magazine"
+)
+
+// A core is the part of a cache that does not depend on the type of its
+// objects.
+type core struct {
+	set magazine.Set // first: the fast path reads it, and what others write is a cache line away
+
+	name  string
+	ops   *ops        // nil until open
+	ready atomic.Bool // open was called
+	limit int         // objects in a magazine
+	cap   int64       // 0: none
+
+	live atomic.Int64 // objects allocated, where there is a capacity
+
+	mu     sync.Mutex
+	slabs  slabs
+	depot  depot
+	self   *self
+	misuse string // found where nobody could be told
+	bad    uint64 // objects that Free took and that were none, or free already
+
+	allocs, frees uint64 // of magazines that are not in cells; allocs without misses
+	misses        uint64
+
+	lastOps uint64 // allocs and frees at the last step
+}
+
+// ops is what a core must know of the type.
+type ops struct {
+	typ      string
+	size     uintptr
+	pointers bool                       // there are some in it
+	make     func(n int) unsafe.Pointer // memory for n objects
+	zero     func(unsafe.Pointer)
+	// build is Init, for caches whose objects stay built: those with Clear, and
+	// with a size. For others Alloc calls Init itself.
+	build func(unsafe.Pointer)
+}
+
+// A self stands for a core in weak pointers, which must not refer to a global
+// variable before go1.25, as a zero Cache may well be.
+type self struct{ c *core }
+
+// title returns what messages call the cache.
+func (c *core) title() string { return titleOf("cache", c.name) }
+
+// open makes a zero core ready, once.
+func (c *core) open(o *ops) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ready.Load() {
+		return
+	}
+	defer c.ready.Store(true)
+	c.ops = o
+	c.slabs = newSlabs(max(o.size, 1), o.pointers)
+	// Two magazines of each P must not hold more than a megabyte between eight
+	// of them.
+	c.limit = int(min(magazine.Rounds, max(1, 64<<10/c.slabs.size)))
+	c.depot.room = depotRoom(c.limit * int(c.slabs.size))
+	c.depot.tags = tagsFor(c.depot.room)
+	c.self = &self{c}
+	gccycle.Watch(c.self, func(s *self, near gccycle.Pressure) { s.c.step(bool(near)) })
+	if c.name != "" {
+		caches.Add(c.self)
+	}
+}
+
+// take fills dst with objects, at least one: from the P's magazines, and when
+// those are empty from one of the depot or of the slabs. It returns how many.
+func (c *core) take(dst []unsafe.Pointer) int {
+	if c.ops.size == 0 {
+		return c.takeUnsized(dst)
+	}
+	cell := c.enter()
+	n := cell.PopN(dst)
+	if n == 0 {
+		if p := cell.PopPrev(); p != nil {
+			dst[0] = p
+			n = 1 + cell.PopN(dst[1:])
+		}
+	}
+	cell.Leave()
+	if n > 0 {
+		return n
+	}
+	m := c.load()
+	for n < len(dst) && m.Len() > 0 {
+		dst[n] = m.Take()
+		n++
+	}
+	m.Count(n-1, 0) // load has counted one
+	if bad := c.install(m); bad != "" {
+		for _, p := range dst[:n] {
+			c.giveBack(p)
+		}
+		panic(bad)
+	}
+	return n
+}
+
+// give takes objects back, at least one: to the P's magazines, and when those
+// are full to an empty one of the depot. It returns how many, and what is wrong
+// with objects that were there before.
+func (c *core) give(src []unsafe.Pointer) (n int, bad string) {
+	if c.ops.size == 0 {
+		return c.giveUnsized(src)
+	}
+	cell := c.enter()
+	n = cell.PushN(src)
+	if n == 0 && cell.PushPrev(src[0]) {
+		n = 1 + cell.PushN(src[1:])
+	}
+	cell.Leave()
+	if n > 0 {
+		return n, ""
+	}
+	m := c.emptyMagazine()
+	for n < len(src) && m.Len() < m.Limit() {
+		m.Add(src[n])
+		n++
+	}
+	m.Count(0, n)
+	return n, c.install(m)
+}
+
+// Objects without size have one address, so there is nothing to keep. It is
+// aligned for all of them (GC.md fact 17).
+var nothing atomic.Int64
+
+func (c *core) takeUnsized(dst []unsafe.Pointer) int {
+	for i := range dst {
+		dst[i] = unsafe.Pointer(&nothing)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.misses += uint64(len(dst))
+	return len(dst)
+}
+
+func (c *core) giveUnsized(src []unsafe.Pointer) (n int, bad string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.countUnsized(len(src)) > 0 {
+		bad = c.complain(nil, src[0])
+	}
+	return len(src), bad
+}
+
+// countUnsized counts n objects without size as freed, and returns how many of
+// them were not out. The lock is held.
+func (c *core) countUnsized(n int) (wrong int) {
+	c.frees += uint64(n)
+	if c.frees > c.misses {
+		wrong = int(c.frees - c.misses)
+		c.frees = c.misses
+		c.release(-wrong) // Free counts them
+	}
+	return wrong
+}
+
+// enter returns the cell of the P, which the caller must leave.
+func (c *core) enter() *magazine.Cell {
+	for {
+		pid := magazine.Enter()
+		if t := c.set.Table(); t == nil || !t.Has(pid) {
+			magazine.Exit()
+		} else if cell := t.Cell(pid); cell.Gone() {
+			cell.Leave()
+		} else {
+			return cell
+		}
+		c.set.Open()
+	}
+}
+
+// install makes m the magazine of the P and takes the one that leaves it into
+// the depot. It returns what is wrong with the objects in that.
+func (c *core) install(m *magazine.Magazine) (bad string) {
+	if magazine.Race { // of what happened to them on the way here
+		for _, p := range m.Objects() {
+			magazine.Release(p)
+		}
+	}
+	cell := c.enter()
+	m = cell.Install(m)
+	cell.Leave()
+	if m == nil {
+		return ""
+	}
+	return c.deposit(m)
+}
+
+// load returns a magazine with at least one object, from the depot if there is
+// one, or else from the slabs.
+func (c *core) load() *magazine.Magazine {
+	c.mu.Lock()
+	c.misses++
+	if m := c.depot.takeFull(); m != nil {
+		c.mu.Unlock()
+		return m
+	}
+	m := c.depot.takeEmpty(c.limit)
+	for c.slabs.mask == 0 {
+		c.mu.Unlock()
+		gccycle.Check()
+		mem := c.ops.make(c.slabs.n) // may have to help the collector
+		c.mu.Lock()
+		c.slabs.add(mem)
+	}
+	for room := c.limit; room > 0 && c.slabs.mask != 0; room = c.limit - m.Len() {
+		c.slabs.take(c.slabs.fullest(), room, m.Add)
+	}
+	c.checkInvariants()
+	c.mu.Unlock()
+	if c.ops.build != nil {
+		c.buildAll(m)
+	}
+	return m
+}
+
+// buildAll calls Init for the objects in m it was not called for yet. If it
+// does not return, the objects go back.
+func (c *core) buildAll(m *magazine.Magazine) {
+	var now unsafe.Pointer
+	defer func() {
+		if now != nil {
+			c.ops.zero(now)
+			c.mu.Lock()
+			c.misses-- // nobody gets an object
+			for p := m.Take(); p != nil; p = m.Take() {
+				c.slabs.put(c.slabs.find(p))
+			}
+			c.depot.addEmpty(m)
+			c.checkInvariants()
+			c.mu.Unlock()
+		}
+	}()
+	for _, p := range m.Objects() {
+		s, i := c.slabs.find(p)
+		if s.state[i]&built != 0 {
+			continue
+		}
+		now = p
+		c.ops.build(p)
+		now = nil
+		s.state[i] |= built
+	}
+}
+
+// emptyMagazine returns a magazine to put objects into.
+func (c *core) emptyMagazine() *magazine.Magazine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.depot.takeEmpty(c.limit)
+}
+
+// giveBack frees an object when something else has gone wrong: it is set to zero
+// and goes to its slab, and Init is called for it again. An object that is not
+// the cache's or not out goes nowhere: there is a panic under way already.
+func (c *core) giveBack(p unsafe.Pointer) {
+	c.ops.zero(p)
+	if magazine.Race {
+		magazine.Release(p)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ops.size == 0 {
+		c.countUnsized(1)
+		return
+	}
+	c.frees++
+	s, i := c.slabs.find(p)
+	if s == nil || c.holds(s, i, p) {
+		c.bad++
+		c.release(-1)
+		return
+	}
+	s.state[i] = out // and not built
+	c.slabs.put(s, i)
+	c.checkInvariants()
+}
+
+// acquire takes n of the capacity, or returns an error that wraps ErrExhausted.
+func (c *core) acquire(n int) error {
+	if c.cap == 0 {
+		return nil
+	}
+	for {
+		live := c.live.Load()
+		if int64(n) > c.cap-live {
+			return fmt.Errorf("%w: %s, %d of %d objects in use, %d more wanted", ErrExhausted, c.title(), live, c.cap, n)
+		}
+		if c.live.CompareAndSwap(live, live+int64(n)) {
+			return nil
+		}
+	}
+}
+
+// release gives n back to the capacity.
+func (c *core) release(n int) {
+	if c.cap != 0 && n != 0 {
+		c.live.Add(-int64(n))
+	}
+}

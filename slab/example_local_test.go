@@ -1,0 +1,41 @@
+package slab_test
+
+import (
+	"fmt"
+
+	"github.com/haven-mem/haven/slab"
+)
+
+type Particle struct {
+	X, Y, Speed float64
+	Trail       []float64
+}
+
+func ExampleLocal() {
+	var l slab.Local[Particle] // the zero Local is ready
+	p := l.Alloc()             // zero, like new(Particle)
+	p.X, p.Trail = 1, []float64{0.5, 0.7}
+	q := l.Alloc()
+	l.Free(p) // zero again, and what Trail referred to is let go
+	fmt.Println(l.Alloc() == p, p.X, p.Trail == nil)
+	l.Free(p)
+	l.Free(q)
+	fmt.Println(l.Stats().Active)
+	// Output:
+	// true 0 true
+	// 0
+}
+
+func ExampleLocal_Shrink() {
+	var l slab.Local[[1024]byte]
+	var burst []*[1024]byte
+	for range 1000 {
+		burst = append(burst, l.Alloc())
+	}
+	for _, p := range burst[1:] {
+		l.Free(p)
+	}
+	freed := l.Shrink() // what is in use stays, with its slab
+	fmt.Println(freed > 900<<10, l.Stats().Slabs, l.Stats().Active)
+	// Output: true 1 1
+}

@@ -1,0 +1,46 @@
+package slab
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+)
+
+// A Handle names an element of a [Table]. It is 8 bytes without a pointer, may
+// be compared, copied, stored and used as the key of a map, and stays a plain
+// number for the garbage collector: it keeps nothing alive.
+//
+// The zero Handle names nothing, in any table.
+type Handle[T any] struct {
+	place uint32 // where the slot is, see placeBits
+	gen   uint32 // which of the slot's elements, odd
+}
+
+// A place is the number of a chunk, from 1 on, and the number of a slot in it.
+// Get finds the slot with a shift and a mask, whatever the lengths of the chunks.
+const (
+	placeBits = 22 // for the number of the slot
+	maxSlots  = 1 << placeBits
+	maxChunks = 1<<(32-placeBits) - 1
+	slotMask  = maxSlots - 1
+)
+
+// String returns the handle as type, number of the slot and generation, such as
+// Order#17.2406177133. Slots are numbered from 0 on in the order of their first
+// use, and the generation grows by two with each element in the slot. The zero
+// Handle is Order#none.
+func (h Handle[T]) String() string {
+	t := reflect.TypeFor[T]()
+	name := t.Name()
+	if name == "" {
+		name = t.String()
+	}
+	if h.place == 0 {
+		return name + "#none"
+	}
+	first := 0
+	for range h.place>>placeBits - 1 {
+		first += tableChunkLen(first, unsafe.Sizeof(tableSlot[T]{}))
+	}
+	return fmt.Sprintf("%s#%d.%d", name, first+int(h.place&slotMask), h.gen)
+}

@@ -1,0 +1,76 @@
+package slab
+
+import (
+	"fmt"
+	"math/bits"
+	"reflect"
+
+	"github.com/haven-mem/haven/internal/check"
+)
+
+// LocalStats describes a [Local]. Its numbers add up:
+//
+//	Objects = Active + Cached + Resting
+type LocalStats struct {
+	Type       string // as %v prints it
+	ObjectSize int    // bytes
+	Active     int    // objects in use
+	Cached     int    // free objects in the magazine
+	Resting    int    // free objects in their slabs
+	Objects    int    // objects in all slabs
+	Slabs      int
+	Bytes      int // of all slabs
+}
+
+// Stats returns the numbers of the Local in constant time.
+func (l *Local[T]) Stats() LocalStats {
+	s := LocalStats{
+		Type:       reflect.TypeFor[T]().String(),
+		ObjectSize: int(l.size()),
+		Active:     l.out - l.i,
+		Cached:     l.i,
+		Resting:    l.resting,
+		Objects:    l.out + l.resting,
+		Slabs:      len(l.slabs),
+	}
+	s.Bytes = s.Objects * s.ObjectSize
+	return s
+}
+
+// String returns the numbers in one line.
+func (s LocalStats) String() string {
+	return fmt.Sprintf("Local of %s: %d of %d objects of %d bytes in use, %d cached, %d slabs, %d bytes",
+		s.Type, s.Active, s.Objects, s.ObjectSize, s.Cached, s.Slabs, s.Bytes)
+}
+
+// String returns the numbers of the Local in one line.
+func (l *Local[T]) String() string { return l.Stats().String() }
+
+// checkInvariants verifies the equations of the type's comment, in the check
+// build only.
+func (l *Local[T]) checkInvariants() {
+	if !check.Enabled {
+		return
+	}
+	if l.i > l.out || l.full != min(len(l.mag), l.out+1) || l.out < 0 || l.resting < 0 {
+		panic(fmt.Sprintf("slab: %d of the %d objects that are out are in a magazine of %d: %v", l.i, l.out, len(l.mag), l))
+	}
+	objects, resting := 0, 0
+	for k := range l.slabs {
+		s := &l.slabs[k]
+		n, word := 0, len(s.free)
+		for i := range s.free {
+			if n += bits.OnesCount64(s.free[i]); s.free[i] != 0 {
+				word = min(word, i)
+			}
+		}
+		if n != s.nfree || n > 0 && (word < s.word || k < l.low) || k > 0 && l.bases[k] <= l.bases[k-1] || l.bases[k] != addressOf(&s.objs[0]) {
+			panic(fmt.Sprintf("slab: slab %d of %d, %d objects, %d free: %v", k, len(l.slabs), len(s.objs), n, l))
+		}
+		objects += len(s.objs)
+		resting += n
+	}
+	if l.size() > 0 && (objects != l.out+l.resting || resting != l.resting) {
+		panic(fmt.Sprintf("slab: %d objects of which %d rest: %v", objects, resting, l))
+	}
+}

@@ -1,0 +1,100 @@
+package slab
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/registry"
+)
+
+// Stats describes a cache, in the columns of Linux' slabinfo and a few more.
+// While the cache is at rest the numbers add up:
+//
+//	Active  = Hits + Misses - Frees
+//	Objects = Active + Cached + Depot + objects free in their slabs
+//	Objects = Slabs × PerSlab and Bytes = Slabs × bytes of a slab
+//
+// While other goroutines are at work in it, each number is right for some moment
+// of the call.
+type Stats struct {
+	Name        string
+	Active      int    // objects in use, those of reservations included
+	Objects     int    // objects in all slabs
+	ObjectSize  int    // bytes
+	PerSlab     int    // objects in a slab
+	ActiveSlabs int    // slabs that have objects in use, or in a magazine
+	Slabs       int    // all
+	Magazines   int    // of the Ps and in the depot
+	Cached      int    // free objects in the magazines of the Ps
+	Depot       int    // free objects in the full magazines of the depot
+	Hits        uint64 // allocations from a magazine of the P
+	Misses      uint64 // allocations that asked the depot
+	Frees       uint64
+	Bytes       int // of all slabs
+	Capacity    int // objects; 0: none
+}
+
+// String returns the numbers in one line.
+func (s Stats) String() string {
+	return fmt.Sprintf("%s: %d of %d objects of %d bytes active, %d of %d slabs of %d objects, %d cached and %d in the depot in %d magazines, %d hits, %d misses, %d frees, %d bytes",
+		titleOf("cache", s.Name), s.Active, s.Objects, s.ObjectSize, s.ActiveSlabs, s.Slabs, s.PerSlab,
+		s.Cached, s.Depot, s.Magazines, s.Hits, s.Misses, s.Frees, s.Bytes)
+}
+
+// caches is the list of caches with a name.
+var caches registry.List[self]
+
+// Caches returns the numbers of the caches that have a [Name] and are alive, in
+// the order of their first use. The list keeps no cache alive.
+func Caches() iter.Seq[Stats] {
+	return func(yield func(Stats) bool) {
+		for s := range caches.All() {
+			if !yield(s.c.stats()) {
+				return
+			}
+		}
+	}
+}
+
+// stats is Stats.
+func (c *core) stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := Stats{
+		Name:        c.name,
+		Objects:     len(c.slabs.all) * c.slabs.n,
+		ObjectSize:  int(c.ops.size),
+		PerSlab:     c.slabs.n,
+		ActiveSlabs: len(c.slabs.all) - c.slabs.nempty,
+		Slabs:       len(c.slabs.all),
+		Magazines:   len(c.depot.full) + c.depot.nempty,
+		Depot:       c.depot.objects,
+		Hits:        c.allocs,
+		Misses:      c.misses,
+		Frees:       c.frees - c.bad,
+		Bytes:       len(c.slabs.all) * c.slabs.bytes(),
+		Capacity:    int(c.cap),
+	}
+	c.set.Walk(func(m *magazine.Magazine) {
+		n, pops, pushes := m.Peek()
+		s.Magazines++
+		s.Cached += n
+		s.Hits += uint64(pops)
+		s.Frees += uint64(pushes)
+	})
+	s.Active = int(s.Hits + s.Misses - s.Frees)
+	return s
+}
+
+// opsNow returns the number of allocations and frees up to now.
+func (c *core) opsNow() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.allocs + c.misses + c.frees
+	c.set.Walk(func(m *magazine.Magazine) {
+		_, pops, pushes := m.Peek()
+		n += uint64(pops) + uint64(pushes)
+	})
+	return n
+}

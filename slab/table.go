@@ -1,0 +1,183 @@
+package slab
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+)
+
+// A Table holds elements of type T that are found by a [Handle]. A handle to an
+// element that was removed never matches again, so what refers to it by handle
+// needs no notice: it finds out when it looks. Use a Table for objects that
+// others refer to for an unknown time, such as sessions, entities or timers, and
+// for graphs. Where nothing can refer to an object after its end, a [Local] or a
+// [Cache] costs less.
+//
+// Elements that are linked by handles instead of pointers have no pointers, if T
+// has none otherwise. The garbage collector then skips the memory of the table
+// altogether, however many elements it has: it marks one word for each chunk. The
+// measured figure for 8 million nodes is in BENCHMARKS.md, workload handles.
+//
+// The zero Table is ready; make one with [NewTable] to set options. Like a map,
+// a Table is for one goroutine at a time, but several may read (Get, All, Len)
+// while none writes. It must not be copied after first use.
+//
+// An element stays at its place: the pointer that Insert and Get return is good
+// until Remove. Afterwards it reads a zero T, or another element: wrong data, but
+// always a T. Memory is used again for other elements and stays with the table,
+// and a pointer to an element keeps its chunk alive.
+//
+// # Stale and foreign handles
+//
+// A slot has a generation, which changes with each Insert and each Remove. After
+// 2³¹ elements the slot is retired: its generations are used up, and none comes
+// again. So a handle to a removed element never matches.
+//
+// Generations begin at a random number that each table chooses for itself. A
+// handle of another Table[T], or of a table in another process, to a slot that
+// is in use here as well is taken for one of this table with a probability of
+// 2⁻³¹.
+type Table[T any] struct {
+	_ noCopy
+
+	// Slots lie in chunks, each about a quarter of all before it, which never
+	// move. In slots,
+	//
+	//	all chunks = in use + free + retired + unused
+	//
+	// where unused are those at the end of the last chunk that never had an
+	// element.
+	chunks [][]tableSlot[T] // chunks[0] is empty, so that the zero Handle finds nothing
+	free   uint32           // the place of the slot that was freed last, 0 for none
+	unused int
+	len    int
+	start  uint32 // the generation that slots begin with, and are retired at
+
+	slots    int // in all chunks
+	retired  int
+	capacity int // 0: none
+	name     string
+}
+
+// A tableSlot has the check and the element side by side, mostly in one cache
+// line.
+type tableSlot[T any] struct {
+	gen  uint32 // odd: in use
+	next uint32 // the place of the next free slot, if this one is free; 0 for none
+	v    T
+}
+
+// NewTable returns an empty table with the given options: [Name] and [Capacity].
+// It panics for options that only a cache has.
+func NewTable[T any](opts ...Option) *Table[T] {
+	conf := configOf(opts)
+	t := &Table[T]{name: conf.name, capacity: conf.capacity}
+	if conf.init != nil || conf.clear != nil {
+		panic(fmt.Sprintf("slab: NewTable[%v]: Init and Clear are options of a cache, and this is %s", reflect.TypeFor[T](), t.title()))
+	}
+	return t
+}
+
+// Insert adds v and returns its handle, and a pointer to it that is good until
+// Remove. It panics with an error that wraps [ErrExhausted] when the capacity is
+// reached, or the number of slots that handles can name, more than 3,900 million.
+// It costs some nanoseconds, and once in a while the time to add a chunk of a
+// quarter of what there is.
+func (t *Table[T]) Insert(v T) (Handle[T], *T) {
+	if t.free == 0 {
+		if err := t.more(); err != nil {
+			panic(err)
+		}
+	}
+	return t.insert(v)
+}
+
+// TryInsert is Insert that returns the error with which Insert panics.
+func (t *Table[T]) TryInsert(v T) (Handle[T], *T, error) {
+	if t.free == 0 {
+		if err := t.more(); err != nil {
+			return Handle[T]{}, nil, err
+		}
+	}
+	h, p := t.insert(v)
+	return h, p, nil
+}
+
+// insert puts v into the first free slot, of which there must be one.
+func (t *Table[T]) insert(v T) (Handle[T], *T) {
+	h := Handle[T]{place: t.free}
+	s := &t.chunks[h.place>>placeBits][h.place&slotMask]
+	t.free = s.next
+	s.gen++
+	s.v = v
+	t.len++
+	h.gen = s.gen
+	return h, &s.v
+}
+
+// Get returns a pointer to the element that h names, which is good until it is
+// removed, and true; or nil and false if the element was removed or never was.
+// It costs two loads for the chunk, one for the slot, and compares.
+func (t *Table[T]) Get(h Handle[T]) (*T, bool) {
+	if s := t.find(h); s != nil {
+		return &s.v, true
+	}
+	return nil, false
+}
+
+// find returns the slot of the element that h names, or nil.
+func (t *Table[T]) find(h Handle[T]) *tableSlot[T] {
+	if c := h.place >> placeBits; int(c) < len(t.chunks) {
+		// The generation of a handle is odd, that of a free slot is not.
+		if chunk, i := t.chunks[c], h.place&slotMask; int(i) < len(chunk) && chunk[i].gen == h.gen {
+			return &chunk[i]
+		}
+	}
+	return nil
+}
+
+// Remove removes the element that h names, sets its memory to zero, and reports
+// whether there was one. From then on neither h nor a copy of it matches.
+func (t *Table[T]) Remove(h Handle[T]) bool {
+	s := t.find(h)
+	if s == nil {
+		return false
+	}
+	var zero T
+	s.v = zero
+	s.gen++
+	t.len--
+	if s.gen == t.start {
+		t.retired++
+	} else {
+		s.next = t.free
+		t.free = h.place
+	}
+	return true
+}
+
+// Len returns the number of elements.
+func (t *Table[T]) Len() int { return t.len }
+
+// All returns an iterator over the elements, in no particular order. Any element
+// may be removed during the iteration, and is not visited afterwards. Elements
+// may be inserted; whether one of those is visited is not defined, but the
+// iteration ends. It costs some nanoseconds for each slot, in use or not.
+func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
+	return func(yield func(Handle[T], *T) bool) {
+		// Chunks that come later are left out, or a loop that inserts an element
+		// for each one would not end.
+		chunks := t.chunks
+		for c, chunk := range chunks {
+			for i := range chunk {
+				s := &chunk[i]
+				if s.gen%2 == 0 {
+					continue
+				}
+				if !yield(Handle[T]{place: placeOf(c, i), gen: s.gen}, &s.v) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package slab
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+)
+
+// TableStats describes a [Table]. Its numbers add up:
+//
+//	Slots = Active + Free + Retired
+type TableStats struct {
+	Name     string
+	Type     string // of the elements, as %v prints it
+	Active   int    // elements
+	Free     int    // slots for more, the unused ones included
+	Retired  int    // slots that will not be used again
+	Slots    int    // in all chunks
+	SlotSize int    // bytes: an element, and 8 or a few more
+	Capacity int    // 0: none
+	Chunks   int
+	Bytes    int // of all chunks
+}
+
+// Stats returns the numbers of the table in constant time.
+func (t *Table[T]) Stats() TableStats {
+	size := int(unsafe.Sizeof(tableSlot[T]{}))
+	return TableStats{
+		Name:     t.name,
+		Type:     reflect.TypeFor[T]().String(),
+		Active:   t.len,
+		Free:     t.slots - t.len - t.retired,
+		Retired:  t.retired,
+		Slots:    t.slots,
+		SlotSize: size,
+		Capacity: t.capacity,
+		Chunks:   max(len(t.chunks)-1, 0),
+		Bytes:    t.slots * size,
+	}
+}
+
+// String returns the numbers in one line.
+func (s TableStats) String() string {
+	return fmt.Sprintf("%s of %s: %d elements, %d of %d slots free, %d retired, %d chunks, %d bytes",
+		titleOf("table", s.Name), s.Type, s.Active, s.Free, s.Slots, s.Retired, s.Chunks, s.Bytes)
+}
+
+// String returns the numbers of the table in one line.
+func (t *Table[T]) String() string { return t.Stats().String() }
