@@ -60,7 +60,7 @@ type chart struct {
 func family(name string) string {
 	allocator, _, _ := strings.Cut(name, "+")
 	switch {
-	case allocator == "new" || allocator == "heap":
+	case allocator == "new" || allocator == "heap" || allocator == "fresh":
 		return "base"
 	case strings.HasPrefix(allocator, "arena"):
 		return "arena"
@@ -68,6 +68,10 @@ func family(name string) string {
 		return "lane"
 	case strings.HasPrefix(allocator, "bump"):
 		return "bump"
+	case allocator == "cache" || allocator == "local" || allocator == "table":
+		return "slab"
+	case strings.HasPrefix(allocator, "pool."):
+		return "pools"
 	}
 	return "other"
 }
@@ -76,7 +80,7 @@ func family(name string) string {
 // fixed order.
 func (ch *chart) Families() []string {
 	var present []string
-	for _, f := range []string{"arena", "lane", "bump", "base", "other"} {
+	for _, f := range []string{"arena", "lane", "bump", "slab", "pools", "base", "other"} {
 		if slices.ContainsFunc(ch.Dots, func(m mark) bool { return m.Family == f }) {
 			present = append(present, f)
 		}
@@ -84,13 +88,16 @@ func (ch *chart) Families() []string {
 	return present
 }
 
+// freeLists are the variants, beside pools, that use single objects again.
+var freeLists = []string{"cache", "local", "mutex", "channel", "deque"}
+
 // shape maps a variant's name to the form of its dot: what happens to memory
 // between rounds.
 func shape(name string) string {
 	switch {
 	case strings.Contains(name, "reset"):
 		return "reset"
-	case strings.Contains(name, "pool"):
+	case strings.Contains(strings.ToLower(name), "pool"), slices.Contains(freeLists, name):
 		return "pool"
 	}
 	return "fresh"

@@ -21,6 +21,10 @@ func Child(all []workload.Workload, stdin io.Reader, stdout io.Writer) int {
 	os.Stdout = os.Stderr
 	signal.Ignore(os.Interrupt)
 
+	if f, ok := stdin.(*os.File); ok {
+		stdin = unblocked(f)
+	}
+
 	requests := make(chan request)
 	go func() {
 		dec := json.NewDecoder(bufio.NewReader(stdin))

@@ -83,6 +83,9 @@ func heading(c *CaseResult) string {
 	if c.Sequential {
 		s += ", one variant after the other"
 	}
+	if c.Concurrent {
+		s += ", all variants at the same time"
+	}
 	return s
 }
 

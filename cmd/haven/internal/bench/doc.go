@@ -23,6 +23,13 @@
 // added until the time budget is used up, within a smallest and a greatest
 // number; the unused budget of one case goes to the ones after it.
 //
+// Two kinds of cases differ. The variants of a case whose processes are too
+// large to be in memory together run one after the other. Those of a case whose
+// rounds mostly wait run at the same time, in one round without a warm-up; they
+// begin a moment apart, so that what they do before they wait does not coincide.
+// One round has no interval, and its time is not to be taken for more than it
+// is.
+//
 // After each round the child waits until its background work (a collection
 // that is still marking, the sweeper) has come to rest, and only then answers.
 // So a round pays for the collections it started, and no other variant's round

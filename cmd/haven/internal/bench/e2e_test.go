@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -86,8 +87,8 @@ func TestRunMeasures(t *testing.T) {
 			if a, b := fresh.Summary.AllocsPerOp, reuse.Summary.AllocsPerOp; a < 1 || b > 0.2 {
 				t.Errorf("allocs/op: %v for new and %v for reuse", a, b)
 			}
-			if b := fresh.Summary.BytesPerOp; b < 64 {
-				t.Errorf("B/op for new: %v, want 64 or more", b)
+			if b := fresh.Summary.BytesPerOp; b < strconv.IntSize {
+				t.Errorf("B/op for new: %v, want the bytes of 8 ints, %d, or more", b, strconv.IntSize)
 			}
 		}
 	}
@@ -103,6 +104,40 @@ func TestRunCountsCollections(t *testing.T) {
 		if round.NS != 5e6*round.Ops {
 			t.Errorf("%+v: want 5 ms per operation, as the workload says", round)
 		}
+	}
+}
+
+// The variants of a Concurrent case run at the same time: these would otherwise
+// wait for each other in vain. There is one round and no warm-up.
+func TestConcurrentCase(t *testing.T) {
+	for _, tc := range []struct {
+		args   []string
+		rounds int
+	}{
+		{nil, 1},
+		{[]string{"-rounds", "3"}, 3},
+	} {
+		t.Setenv(meetingPlace, t.TempDir())
+		r := runJSON(t, append(tc.args, "-run", "^meet")...)
+		c := r.Cases[0]
+		if !c.Concurrent || c.Passes != 1 || len(c.Variants) != 2 {
+			t.Fatalf("concurrent=%v, %d passes, %d variants", c.Concurrent, c.Passes, len(c.Variants))
+		}
+		for _, v := range c.Variants {
+			if len(v.Rounds) != tc.rounds {
+				t.Errorf("%q: %s has %d rounds, want %d", tc.args, v.Name, len(v.Rounds), tc.rounds)
+			}
+			for i, round := range v.Rounds {
+				if n := round.Extras[0].Value; n != float64(i+1) {
+					t.Errorf("%q: round %d of %s is number %v of its instance", tc.args, i, v.Name, n)
+				}
+			}
+		}
+	}
+	t.Setenv(meetingPlace, t.TempDir())
+	status, stdout, stderr := run(t, "", "-run", "^meet")
+	if status != 0 || !strings.Contains(stdout, "1 round of 1 pass with 1 object, all variants at the same time\n") {
+		t.Errorf("status %d, standard error %q, standard output\n%s", status, stderr, stdout)
 	}
 }
 
@@ -160,6 +195,8 @@ func TestFailuresOfWorkloads(t *testing.T) {
 		{"bad/crash", "haven bench: bad/crash/new: exit status 2; its standard error was:\npanic: no more luck"},
 		{"bad/setup", "haven bench: bad/setup/new: setup: nothing to set up\n"},
 		{"bad/zero", "haven bench: bad/zero/new: a round reported 0 operations\n"},
+		// The other variant would wait for ever.
+		{"bad/alone", "haven bench: bad/alone/other: exit status 2; its standard error was:\npanic: no more luck"},
 	} {
 		status, stdout, stderr := run(t, "", "-json", "-run", tc.run)
 		if status != 1 || !strings.HasPrefix(stderr, tc.want) || stdout != "" {
@@ -188,7 +225,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"-html", ""}, []string{"-html", "name of a file"}},
 		{[]string{"-run"}, []string{"-run"}},
 		{[]string{"-run", "("}, []string{`"("`, "missing closing"}},
-		{[]string{"-run", "^nope"}, []string{`"^nope"`, "toy, cycle, bad, prepared"}},
+		{[]string{"-run", "^nope"}, []string{`"^nope"`, "toy, cycle, bad, meet, prepared"}},
 		{[]string{"tree"}, []string{`"tree"`, "flags"}},
 		{[]string{"-json", "-benchfmt"}, []string{"-json and -benchfmt"}},
 		{[]string{"-in", filepath.Join(dir, "absent.json")}, []string{"absent.json", "JSON"}},
@@ -254,11 +291,16 @@ func TestInterrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no way to send an interrupt to one process")
 	}
+	t.Run("turns", func(t *testing.T) { testInterrupt(t, "bad/hang") })
+	t.Run("concurrent", func(t *testing.T) { testInterrupt(t, "bad/wait") })
+}
+
+func testInterrupt(t *testing.T, hanging string) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, parentCommand, "-rounds", "20", "-json", "-run", "toy/n=9|bad/hang")
+	cmd := exec.Command(exe, parentCommand, "-rounds", "20", "-json", "-run", "toy/n=9|"+hanging)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &lineWatcher{buf: &stderr, want: "toy/n=9", hit: func() {
 		// The next case is the one that hangs; wherever in it the signal
@@ -321,5 +363,43 @@ func TestChildEndsWithItsParent(t *testing.T) {
 	stdin.Close()
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("%v, want exit status 1", err)
+	}
+}
+
+// A child waits for requests without being in a system call.
+func TestChildWaitsInThePoller(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signal makes a process print its goroutines, and pipes block")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, bench.ChildCommand)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintln(stdin, `{"op":"setup","workload":"cycle","variant":"new"}`); err != nil {
+		t.Fatal(err)
+	}
+	// The reply comes when the child has been at rest for a while.
+	if err := json.NewDecoder(stdout).Decode(new(any)); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Signal(syscall.SIGQUIT)
+	cmd.Wait()
+	if out := stderr.String(); !strings.Contains(out, "[IO wait") {
+		t.Errorf("no goroutine waits in the poller:\n%s", out)
 	}
 }

@@ -53,13 +53,17 @@ func formatRatio(x float64) string {
 func formatBound(x float64) string { return fmt.Sprintf("%g", x) }
 
 // formatSpeedup puts a speedup and its interval into words. An interval that
-// includes 1 shows no difference, whatever its median.
+// includes 1 shows no difference, whatever its median; the ratio of a single
+// round has none.
 func formatSpeedup(iv *Interval) string {
 	word := "faster"
 	m, lo, hi := iv.Median, iv.Lo, iv.Hi
 	if m < 1 {
 		word = "slower"
 		m, lo, hi = 1/m, 1/hi, 1/lo
+	}
+	if iv.Confidence == 0 {
+		return fmt.Sprintf("%s× %s [?]", formatRatio(m), word)
 	}
 	if lo <= 1 && hi >= 1 {
 		return fmt.Sprintf("no clear difference [%s–%s]", formatRatio(iv.Lo), formatRatio(iv.Hi))

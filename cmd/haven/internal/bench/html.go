@@ -98,7 +98,7 @@ func verdictLine(r *Report) string {
 		for _, v := range c.Variants {
 			switch s := v.Summary.Speedup; {
 			case s == nil:
-			case s.holds(1):
+			case s.Confidence == 0 || s.holds(1):
 				equal++
 			case s.Median > 1:
 				faster++

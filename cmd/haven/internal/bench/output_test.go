@@ -197,6 +197,34 @@ func TestHTMLOfOddReports(t *testing.T) {
 	}
 }
 
+// One round shows no difference.
+func TestVerdict(t *testing.T) {
+	r := fixedReport()
+	want := "6 comparisons with the baseline: 3 faster, 1 slower, 2 with no difference that the rounds could tell."
+	r.Cases = append(r.Cases, &CaseResult{Workload: "once", Unit: "object", Baseline: "new", Variants: []*VariantResult{
+		{Name: "new", Rounds: fixedRounds(1, 5)}, {Name: "deque", Rounds: fixedRounds(1, 9)},
+	}})
+	summarize(r.Cases[len(r.Cases)-1])
+	if got := verdictLine(r); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+func TestDotsOfVariants(t *testing.T) {
+	for name, want := range map[string]string{
+		"new": "base fresh", "fresh": "base fresh", "heap": "base fresh",
+		"arena+fresh": "arena fresh", "lane+reset": "lane reset", "bump+reset": "bump reset", "arena+pool": "arena pool",
+		"cache": "slab pool", "local": "slab pool", "table": "slab fresh",
+		"pool.Pool": "pools pool", "pool.Bytes": "pools pool",
+		"sync.Pool+dirty": "other pool", "mutex": "other pool", "channel": "other pool", "deque": "other pool",
+		"reserved=64KB": "other fresh",
+	} {
+		if got := family(name) + " " + shape(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestFormat(t *testing.T) {
 	for _, tc := range []struct{ got, want string }{
 		{formatNumber(0), "0"}, {formatNumber(0.01234), "0.012"}, {formatNumber(0.82), "0.82"},
@@ -206,10 +234,11 @@ func TestFormat(t *testing.T) {
 		{formatNS(850), "850 ns"}, {formatNS(999.7), "1.00 µs"}, {formatNS(2e9), "2.00 s"},
 		{formatExtra("release-ns", 1500), "1.50 µs"}, {formatExtra("metadata-bytes", 2e6), "2.00 MB"}, {formatExtra("gc-cpu-ns/cycle", 2e6), "2.00 ms"},
 		{extraTitle("gc-cpu-ns/cycle"), "GC CPU/cycle"}, {extraTitle("release-ns"), "release"},
-		{formatSpeedup(&Interval{Median: 7.26, Lo: 7, Hi: 7.5}), "7.3× faster [7.0–7.5]"},
-		{formatSpeedup(&Interval{Median: 0.8, Lo: 0.78, Hi: 0.9}), "1.25× slower [1.11–1.28]"},
-		{formatSpeedup(&Interval{Median: 0.99, Lo: 0.97, Hi: 1.02}), "no clear difference [0.97–1.02]"},
-		{formatSpeedup(&Interval{Median: 352.4, Lo: 340, Hi: 360}), "352× faster [340–360]"},
+		{formatSpeedup(&Interval{Median: 7.26, Lo: 7, Hi: 7.5, Confidence: 0.95}), "7.3× faster [7.0–7.5]"},
+		{formatSpeedup(&Interval{Median: 0.8, Lo: 0.78, Hi: 0.9, Confidence: 0.95}), "1.25× slower [1.11–1.28]"},
+		{formatSpeedup(&Interval{Median: 0.99, Lo: 0.97, Hi: 1.02, Confidence: 0.95}), "no clear difference [0.97–1.02]"},
+		{formatSpeedup(&Interval{Median: 352.4, Lo: 340, Hi: 360, Confidence: 0.95}), "352× faster [340–360]"},
+		{formatSpeedup(&Interval{Median: 0.5, Lo: 0.5, Hi: 0.5}), "2.0× slower [?]"},
 		{formatSpread(Interval{Median: 10, Lo: 9.9, Hi: 10.3, Confidence: 0.95}), "±3.0%"},
 		{grouped(131071), "131,071"}, {grouped(12), "12"}, {grouped(1000000), "1,000,000"},
 	} {

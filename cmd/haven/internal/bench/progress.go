@@ -79,7 +79,8 @@ func (p *progress) end(c *CaseResult, took time.Duration) {
 	if p.width > 0 {
 		return
 	}
-	fmt.Fprintf(p.w, "%s: %d variants, %d rounds, %.1f s\n", c.Name(), len(c.Variants), c.maxRounds(), took.Seconds())
+	fmt.Fprintf(p.w, "%s: %s, %s, %.1f s\n", c.Name(),
+		plural(int64(len(c.Variants)), "variant"), plural(int64(c.maxRounds()), "round"), took.Seconds())
 }
 
 // clear removes the line from the terminal.

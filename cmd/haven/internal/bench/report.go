@@ -50,6 +50,7 @@ type CaseResult struct {
 	// Passes is how many calls of the workload make up a round.
 	Passes     int              `json:"passes"`
 	Sequential bool             `json:"sequential,omitempty"`
+	Concurrent bool             `json:"concurrent,omitempty"`
 	Variants   []*VariantResult `json:"variants"`
 }
 

@@ -13,40 +13,12 @@ import (
 // errInterrupted is the cause of a context that the user ended.
 var errInterrupted = errors.New("interrupted")
 
-// A plan bounds the rounds and the time of a run.
-type plan struct {
-	minRounds, maxRounds int
-	budget               time.Duration // for the whole run; soft: minRounds comes first
-	roundTime            time.Duration // a round of the baseline is made at least this long
-}
-
-// maxPasses bounds the passes of a round.
-const maxPasses = 1000
-
-// planFor returns the plan for a run of some of the known workloads. The
-// budgets leave room, below the documented two minutes and 20 seconds, for
-// cases whose smallest number of rounds is more than their share.
-func planFor(quick bool, rounds, selected, known int) plan {
-	p := plan{minRounds: 6, maxRounds: 25, budget: 95 * time.Second, roundTime: 20 * time.Millisecond}
-	if quick {
-		p = plan{minRounds: 3, maxRounds: 15, budget: 14 * time.Second, roundTime: 8 * time.Millisecond}
-	}
-	if known > 0 {
-		// A part of the workloads gets up to twice its share of the time.
-		p.budget = min(p.budget, 2*p.budget*time.Duration(selected)/time.Duration(known))
-	}
-	if rounds > 0 {
-		p.minRounds, p.maxRounds = rounds, rounds
-	}
-	return p
-}
-
 // A job is one case with those of its variants that are to be run.
 type job struct {
 	workload workload.Workload
 	kase     workload.Case
 	cfg      workload.Config
-	weight   float64 // share of the budget, relative to the other jobs
+	weight   float64 // share of the budget, relative to the other jobs; 0 for one that takes what it takes
 }
 
 func (j *job) name() string {
@@ -66,18 +38,16 @@ type runner struct {
 // run runs all jobs and hands each result to done. When ctx ends, it hands
 // over what was measured of the current job and returns errInterrupted.
 func (r *runner) run(ctx context.Context, jobs []job, done func(*CaseResult)) error {
-	deadline := time.Now().Add(r.plan.budget)
 	total := 0.0
 	for i := range jobs {
 		total += jobs[i].weight
 	}
-	left := total
+	b := budget{deadline: time.Now().Add(r.plan.budget), weight: total}
 	for i := range jobs {
 		j := &jobs[i]
-		share := time.Duration(float64(time.Until(deadline)) * j.weight / left)
-		r.progress.begin(j.name(), (total-left)/total, (total-left+j.weight)/total)
 		start := time.Now()
-		res, err := r.runJob(ctx, j, start.Add(share))
+		r.progress.begin(j.name(), part(total-b.weight, total), part(total-b.weight+j.weight, total))
+		res, err := r.runJob(ctx, j, b.share(start, j.weight))
 		if res != nil {
 			done(res)
 			r.progress.end(res, time.Since(start))
@@ -85,7 +55,7 @@ func (r *runner) run(ctx context.Context, jobs []job, done func(*CaseResult)) er
 		if err != nil {
 			return err
 		}
-		left -= j.weight
+		b.spent(j.weight, time.Since(start))
 	}
 	return nil
 }
@@ -101,6 +71,7 @@ func (r *runner) runJob(ctx context.Context, j *job, deadline time.Time) (*CaseR
 		Unit:        j.workload.Unit,
 		Baseline:    baseline(j.kase),
 		Sequential:  j.kase.Sequential,
+		Concurrent:  j.kase.Concurrent,
 	}}
 	for _, v := range j.kase.Variants {
 		c.result.Variants = append(c.result.Variants, &VariantResult{Name: v.Name})
@@ -162,8 +133,10 @@ type caseRun struct {
 	result *CaseResult
 }
 
-// group runs the variants with the given indices, taking turns.
+// group runs the variants with the given indices, taking turns or all at once.
 func (c *caseRun) group(ctx context.Context, order []int, deadline time.Time) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	procs := map[int]*process{}
 	defer func() {
 		for i, p := range procs {
@@ -192,6 +165,28 @@ func (c *caseRun) group(ctx context.Context, order []int, deadline time.Time) (e
 		}
 	}
 
+	if c.job.kase.Concurrent {
+		err = c.together(ctx, cancel, procs, order)
+	} else {
+		err = c.turns(ctx, procs, order, deadline)
+	}
+	if err != nil {
+		return err
+	}
+
+	for _, i := range order {
+		rep, err := procs[i].call(ctx, request{Op: opFinish})
+		if err != nil {
+			return err
+		}
+		c.result.Variants[i].Latency = rep.Latency
+	}
+	return nil
+}
+
+// turns lets the processes take turns, one round each, until the deadline or
+// the last round.
+func (c *caseRun) turns(ctx context.Context, procs map[int]*process, order []int, deadline time.Time) error {
 	// Warm-up: a single pass each, of which the first tells how many passes
 	// make a round; then, if that is more than one, a whole round.
 	if err := c.warmUp(ctx, procs, order); err != nil {
@@ -216,14 +211,6 @@ func (c *caseRun) group(ctx context.Context, order []int, deadline time.Time) (e
 			v := c.result.Variants[i]
 			v.Rounds = append(v.Rounds, *rep.Round)
 		}
-	}
-
-	for _, i := range order {
-		rep, err := procs[i].call(ctx, request{Op: opFinish})
-		if err != nil {
-			return err
-		}
-		c.result.Variants[i].Latency = rep.Latency
 	}
 	return nil
 }
@@ -288,6 +275,9 @@ func (c *caseRun) warmUp(ctx context.Context, procs map[int]*process, order []in
 	}
 	return nil
 }
+
+// maxPasses bounds the passes of a round.
+const maxPasses = 1000
 
 // passesFor returns how many passes of the given time make a round of at least
 // the wanted time.

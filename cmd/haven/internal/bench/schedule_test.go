@@ -59,7 +59,10 @@ func TestPlans(t *testing.T) {
 	if part := planFor(false, 0, 1, 8); part.budget != full.budget/4 {
 		t.Errorf("one of eight workloads gets %v of %v", part.budget, full.budget)
 	}
-	if fixed := planFor(true, 9, 8, 8); fixed.minRounds != 9 || fixed.maxRounds != 9 {
+	if full.waitRounds != 1 || quick.waitRounds != 1 {
+		t.Errorf("%d and %d rounds that wait", full.waitRounds, quick.waitRounds)
+	}
+	if fixed := planFor(true, 9, 8, 8); fixed.minRounds != 9 || fixed.maxRounds != 9 || fixed.waitRounds != 9 {
 		t.Errorf("with nine rounds asked for: %+v", fixed)
 	}
 }
@@ -72,13 +75,40 @@ func TestJobsShareTheTimeByWorkload(t *testing.T) {
 			return []workload.Case{{Name: "a", Variants: variants}, {Name: "b", Variants: variants}, {Name: "c", Variants: variants}, {Name: "d", Variants: variants}}
 		}},
 	}
+	all = append(all, workload.Workload{Name: "waits", Cases: func(workload.Config) []workload.Case {
+		return []workload.Case{{Name: "a", Variants: variants}, {Name: "b", Variants: variants, Concurrent: true}, {Name: "c", Variants: variants}}
+	}})
 	var weights []float64
 	for _, j := range selectJobs(all, workload.Config{}, nil) {
 		weights = append(weights, j.weight)
 	}
-	if want := []float64{1, 0.25, 0.25, 0.25, 0.25}; !slices.Equal(weights, want) {
+	if want := []float64{1, 0.25, 0.25, 0.25, 0.25, 0.5, 0, 0.5}; !slices.Equal(weights, want) {
 		t.Errorf("weights %v, want %v", weights, want)
 	}
+}
+
+func TestBudget(t *testing.T) {
+	now := time.Unix(1000, 0)
+	b := budget{deadline: now.Add(30 * time.Second), weight: 3}
+	want := func(what string, weight float64, seconds int) {
+		t.Helper()
+		if got := b.share(now, weight).Sub(now); got != time.Duration(seconds)*time.Second {
+			t.Errorf("%s: %v, want %d s", what, got, seconds)
+		}
+	}
+	want("a third", 1, 10)
+	want("one that waits", 0, 0)
+	now = now.Add(60 * time.Second)
+	b.spent(0, 60*time.Second)
+	want("a third, after one that waited a minute", 1, 10)
+	now = now.Add(4 * time.Second)
+	b.spent(1, 4*time.Second)
+	want("a half of what one left", 1, 13)
+	now = now.Add(20 * time.Second)
+	b.spent(1, 20*time.Second)
+	want("the last", 1, 6)
+	b.spent(1, 6*time.Second)
+	want("nothing is left", 0, 0)
 }
 
 func TestProgressOnATerminal(t *testing.T) {

@@ -12,18 +12,25 @@ import (
 // selectJobs returns a job for each case with a variant whose full name,
 // workload/case/variant, matches re; nil matches everything. The baseline of
 // such a case is always among the job's variants. Each workload has the same
-// share of the time, divided among its cases.
+// share of the time, divided among its cases; those that are Concurrent are not
+// in the budget, as no share makes their waiting shorter.
 func selectJobs(all []workload.Workload, cfg workload.Config, re *regexp.Regexp) []job {
 	var jobs []job
 	for _, w := range all {
-		first := len(jobs)
+		first, sharing := len(jobs), 0
 		for _, c := range w.Cases(cfg) {
-			if c.Variants = selectVariants(w, c, re); len(c.Variants) > 0 {
-				jobs = append(jobs, job{workload: w, kase: c, cfg: cfg})
+			if c.Variants = selectVariants(w, c, re); len(c.Variants) == 0 {
+				continue
+			}
+			jobs = append(jobs, job{workload: w, kase: c, cfg: cfg})
+			if !c.Concurrent {
+				sharing++
 			}
 		}
 		for i := first; i < len(jobs); i++ {
-			jobs[i].weight = 1 / float64(len(jobs)-first)
+			if !jobs[i].kase.Concurrent {
+				jobs[i].weight = 1 / float64(sharing)
+			}
 		}
 	}
 	return jobs

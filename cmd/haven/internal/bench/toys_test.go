@@ -120,7 +120,21 @@ func testWorkloads() []workload.Workload {
 					}}}},
 					{Name: "zero", Variants: []workload.Variant{variant("new", roundFunc(func(*workload.Round) {}))}},
 					{Name: "hang", SinglePass: true, Variants: []workload.Variant{variant("new", hang())}},
+					{Name: "alone", Concurrent: true, Variants: []workload.Variant{
+						variant("new", waitForEver()),
+						variant("other", roundFunc(func(*workload.Round) { panic("no more luck") })),
+					}},
+					{Name: "wait", Concurrent: true, Variants: []workload.Variant{variant("new", waitForEver())}},
 				}
+			},
+		},
+		{
+			Name: "meet", Doc: "rounds that wait for each other", Unit: "object",
+			Cases: func(workload.Config) []workload.Case {
+				return []workload.Case{{Concurrent: true, Variants: []workload.Variant{
+					variant("new", &guest{name: "new", other: "arena"}),
+					variant("arena", &guest{name: "arena", other: "new"}),
+				}}}
 			},
 		},
 		{
@@ -137,6 +151,42 @@ func testWorkloads() []workload.Workload {
 			},
 		},
 	}
+}
+
+// A guest is an instance whose round does not end before the other's has begun.
+type guest struct {
+	name, other string
+	rounds      int
+}
+
+// meetingPlace is the environment variable with the folder where guests leave a
+// file for each round.
+const meetingPlace = "HAVEN_BENCH_MEET"
+
+func (g *guest) Round(r *workload.Round) {
+	g.rounds++
+	file := func(name string) string {
+		return filepath.Join(os.Getenv(meetingPlace), fmt.Sprintf("%s%d", name, g.rounds))
+	}
+	if err := os.WriteFile(file(g.name), nil, 0o666); err != nil {
+		panic(err)
+	}
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(file(g.other)); err == nil {
+			break
+		}
+		if time.Since(begun) > time.Minute {
+			panic("nobody came")
+		}
+	}
+	r.Ops = 1
+	r.SetExtra("round", float64(g.rounds))
+}
+
+func (g *guest) Close() {}
+
+func waitForEver() workload.Instance {
+	return roundFunc(func(*workload.Round) { select {} })
 }
 
 // hang returns an instance whose fourth round waits for ever.

@@ -62,6 +62,9 @@ func TestRegisteredWorkloadsAreSound(t *testing.T) {
 				t.Errorf("%s: two cases of this name", name)
 			}
 			cases[c.Name] = true
+			if c.Sequential && c.Concurrent {
+				t.Errorf("%s: both Sequential and Concurrent", name)
+			}
 			variants := map[string]bool{}
 			for _, v := range c.Variants {
 				if variants[v.Name] || v.Name == "" || strings.ContainsAny(v.Name, "/ ") || v.Setup == nil {

@@ -2,8 +2,6 @@ package workload
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/metrics"
 	"time"
 
 	"github.com/haven-mem/haven/arena"
@@ -11,9 +9,7 @@ import (
 
 // Workload resident keeps one large tree alive and collects: what an index or a
 // cache costs in every cycle of the collector, for as long as the program runs.
-// A round is a few collections with nothing else to do. The figure is the
-// collector's CPU time per cycle, as the runtime accounts for it; the time is
-// the wall time of a cycle.
+// A round is a few collections with nothing else to do; see cycles.
 
 func init() {
 	Register(Workload{
@@ -27,9 +23,6 @@ func init() {
 const (
 	residentLevels = 23 // 8,388,607 nodes
 	residentQuick  = 20 // 1,048,575 nodes
-	residentCycles = 3  // in a round
-
-	residentMetric = "gc-cpu-ns/cycle"
 )
 
 func residentCases(cfg Config) []Case {
@@ -43,8 +36,8 @@ func residentCases(cfg Config) []Case {
 		Name:       fmt.Sprintf("nodes=%d", treeSize(levels)),
 		SinglePass: true,
 		Variants: variantsOf([]string{"new", "arena", "lane", "bump"}, map[string][]Target{
-			"arena": {less(residentMetric, 2.5)},
-			"bump":  {less(residentMetric, 300)},
+			"arena": {less(cyclesMetric, 2.5)},
+			"bump":  {less(cyclesMetric, 300)},
 		}, func(name string) (Instance, error) {
 			return newResident(how[name], levels), nil
 		}),
@@ -53,17 +46,16 @@ func residentCases(cfg Config) []Case {
 
 // resident is an instance of the workload.
 type resident struct {
+	cycles  cycles
 	build   Instance // an instance of the tree program
 	keep    *slot[*treeNode, *arena.Lane[treeNode]]
 	built   time.Duration
 	inspect func(sum uint64)
-	samples [1]metrics.Sample
 }
 
 func newResident(mode string, levels int) *resident {
 	in := newInstance(treeProgram(levels), mode)
 	res := &resident{build: in, keep: &in.slots[0]}
-	res.samples[0].Name = "/cpu/classes/gc/total:cpu-seconds"
 	start := time.Now()
 	in.build(res.keep, 0)
 	res.built = time.Since(start)
@@ -71,27 +63,11 @@ func newResident(mode string, levels int) *resident {
 }
 
 func (in *resident) Round(r *Round) {
-	runtime.GC() // the first one after a pause also wakes the runtime's threads
-	before := in.gcCPU()
-	start := time.Now()
-	for range residentCycles {
-		runtime.GC()
-	}
-	r.Elapsed = time.Since(start)
-	r.Ops = residentCycles
-	r.SetExtra(residentMetric, (in.gcCPU()-before)/residentCycles)
+	in.cycles.round(r)
 	r.SetExtra("build-ns", float64(in.built))
 	if in.inspect != nil {
 		in.inspect(in.keep.root.sum())
 	}
-}
-
-// gcCPU returns the nanoseconds of CPU that the collector has used up to the
-// end of the last cycle. The runtime adds them up when a cycle ends, which is
-// before runtime.GC returns.
-func (in *resident) gcCPU() float64 {
-	metrics.Read(in.samples[:])
-	return in.samples[0].Value.Float64() * 1e9
 }
 
 func (in *resident) Close() { in.build.Close() }

@@ -26,7 +26,8 @@ const (
 	sizesLargeObjects = 4_000
 	// A round takes less time than a single collection of the hammer, so
 	// there are as many rounds in one as it takes to have a few.
-	sizesHammerUnits = 16
+	sizesHammerUnits      = 16
+	sizesHammerUnitsQuick = 4
 )
 
 // Each object is stored here, and is garbage when the next one is.
@@ -38,30 +39,34 @@ var (
 )
 
 func sizesCases(cfg Config) []Case {
-	n, large := sizesObjects, sizesLargeObjects
+	n, large, hammerUnits := sizesObjects, sizesLargeObjects, sizesHammerUnits
 	if cfg.Quick {
 		large /= 4
+		hammerUnits = sizesHammerUnitsQuick
 	}
 	var cases []Case
-	for _, noisy := range []bool{false, true} {
+	for _, units := range []int{0, hammerUnits} {
 		cases = append(cases,
-			sizesCase("int", noisy, n, sizesIntNew, sizesIntArena, sizesIntLane, sizesIntBump,
+			sizesCase("int", units, n, sizesIntNew, sizesIntArena, sizesIntLane, sizesIntBump,
 				func() uint64 { return uint64(*sinkInt) }),
-			sizesCase("[2]int", noisy, n, sizesInt2New, sizesInt2Arena, sizesInt2Lane, sizesInt2Bump,
+			sizesCase("[2]int", units, n, sizesInt2New, sizesInt2Arena, sizesInt2Lane, sizesInt2Bump,
 				func() uint64 { return addInts(0, sinkInt2[:]) }),
-			sizesCase("[64]int", noisy, n, sizesInt64New, sizesInt64Arena, sizesInt64Lane, sizesInt64Bump,
+			sizesCase("[64]int", units, n, sizesInt64New, sizesInt64Arena, sizesInt64Lane, sizesInt64Bump,
 				func() uint64 { return addInts(0, sinkInt64[:]) }),
-			sizesCase("[1024]int", noisy, large, sizesInt1024New, sizesInt1024Arena, sizesInt1024Lane, sizesInt1024Bump,
+			sizesCase("[1024]int", min(units, 1), large, sizesInt1024New, sizesInt1024Arena, sizesInt1024Lane, sizesInt1024Bump,
 				func() uint64 { return addInts(0, sinkInt1024[:]) }),
 		)
 	}
 	return cases
 }
 
-// sizesCase returns the case of type T, with n objects in a unit.
-func sizesCase[T any](typ string, noisy bool, n int, heap func(int), inArena func(*arena.Arena, int),
+// sizesCase returns the case of type T, with n objects in a unit. If hammerUnits
+// is above 0, another goroutine collects all the while, and a round has that many
+// units.
+func sizesCase[T any](typ string, hammerUnits, n int, heap func(int), inArena func(*arena.Arena, int),
 	inLane func(*arena.Lane[T], int), inBump func(*bump.Arena, int), check func() uint64) Case {
 	c := Case{Name: "type=" + typ + "/gc=quiet"}
+	noisy := hammerUnits > 0
 	var targets map[string][]Target
 	if typ == "int" && !noisy {
 		targets = map[string][]Target{
@@ -72,14 +77,11 @@ func sizesCase[T any](typ string, noisy bool, n int, heap func(int), inArena fun
 			bumpFresh:  {faster(1)},
 		}
 	}
-	units := 1
 	if noisy {
 		c.Name = "type=" + typ + "/gc=hammer"
 		c.Doc = "another goroutine calls runtime.GC all the while"
-		if n == sizesObjects {
-			units = sizesHammerUnits
-		}
 	}
+	units := max(hammerUnits, 1)
 	type root = struct{}
 	load := func() (*program[root, *arena.Lane[T]], error) {
 		return &program[root, *arena.Lane[T]]{

@@ -248,8 +248,11 @@ func variantsOf(names []string, targets map[string][]Target, setup func(name str
 }
 
 // faster is the target of being n times as fast as new; 1 means not slower.
-func faster(n float64) Target {
-	return Target{Metric: MetricTime, Against: heapNew, Bound: AtLeast, Value: n}
+func faster(n float64) Target { return fasterThan(heapNew, n) }
+
+// fasterThan is faster against another variant.
+func fasterThan(variant string, n float64) Target {
+	return Target{Metric: MetricTime, Against: variant, Bound: AtLeast, Value: n}
 }
 
 // less is the target of n times less than new of some metric.

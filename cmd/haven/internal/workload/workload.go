@@ -70,6 +70,15 @@ type Case struct {
 	// are then between rounds that did not run side by side, and so noisier.
 	Sequential bool
 
+	// Concurrent runs the variants at the same time, and each of them once:
+	// a single round of one pass, without a warm-up, unless the command line
+	// asks for more rounds. For cases whose rounds last long because they
+	// wait: processes that sleep do not disturb each other. The rounds begin a
+	// moment apart, so that the work at their beginning does not coincide. The
+	// time this takes is added to the time budget of the run. Not together
+	// with Sequential.
+	Concurrent bool
+
 	// SinglePass makes a measured round exactly one call of Instance.Round.
 	// Otherwise the harness calls it several times, the same number for
 	// every variant of the case, when one call is too short to be timed well.
@@ -222,9 +231,13 @@ func Register(w Workload) {
 	registry = append(registry, w)
 }
 
-// order is the order in which workloads are run and shown: from the smallest
-// program to the largest. Names that are not in it come last, by name.
-var order = []string{"sizes", "tree", "chain", "small", "request", "types", "resident", "jsontree"}
+// order is the order in which workloads are run and shown: those of arenas and
+// then those of slabs and pools, each from the smallest program to the largest.
+// Names that are not in it come last, by name.
+var order = []string{
+	"sizes", "tree", "chain", "small", "request", "types", "resident", "jsontree", "reset",
+	"slabpair", "transfer", "churn", "payment", "burst", "handles",
+}
 
 // All returns the registered workloads in the order they are run and shown.
 // The slice is the caller's.
