@@ -1,0 +1,18 @@
+module github.com/haven-mem/haven/contrib/grpc
+
+go 1.24
+
+require (
+	github.com/haven-mem/haven v0.0.0
+	google.golang.org/grpc v1.75.1
+	google.golang.org/protobuf v1.36.6
+)
+
+require (
+	golang.org/x/net v0.41.0 // indirect
+	golang.org/x/sys v0.33.0 // indirect
+	golang.org/x/text v0.26.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20250707201910-8d1bb00bc6a7 // indirect
+)
+
+replace github.com/haven-mem/haven => ../..
