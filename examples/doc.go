@@ -5,4 +5,6 @@
 //	go run ./examples/parser     expressions, with marks to take back scratch trees
 //	go run ./examples/index      an inverted index that the collector does not scan
 //	go run ./examples/limit      untrusted input under a limit
+//	go run ./examples/sessions   objects and buffers with a bound, used again
+//	go run ./examples/lru        a linked list that the collector does not see
 package examples
