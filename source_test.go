@@ -91,6 +91,31 @@ func TestSourcePragmas(t *testing.T) {
 	}
 }
 
+// TestSourceLinks checks that there is one link into the runtime, in one file,
+// for a closed range of Go versions, and that only the package around it hides
+// code from the race detector.
+func TestSourceLinks(t *testing.T) {
+	const file, tags = "internal/magazine/pin.go", "//go:build gc && go1.24 && !go1.28 && !haven_nolinkname"
+	found := false
+	for _, s := range sources(t) {
+		for _, group := range s.file.Comments {
+			for _, c := range group.List {
+				switch {
+				case strings.HasPrefix(c.Text, "//go:linkname ") && s.path != file:
+					t.Errorf("%v: %s: links into the runtime are in %s", sourceSet.Position(c.Pos()), c.Text, file)
+				case strings.HasPrefix(c.Text, "//go:norace") && s.dir != "internal/magazine" && !s.test:
+					t.Errorf("%v: %s: what the race detector cannot follow is in internal/magazine", sourceSet.Position(c.Pos()), c.Text)
+				case s.path == file && c.Text == tags:
+					found = true
+				}
+			}
+		}
+	}
+	if !found {
+		t.Errorf("%s has no line %q", file, tags)
+	}
+}
+
 // TestSourceFinalizers keeps to GC.md fact 4. The tests that show the fact are
 // the only place for a finalizer.
 func TestSourceFinalizers(t *testing.T) {
@@ -117,11 +142,14 @@ func TestSourceSyncPool(t *testing.T) {
 	}
 }
 
-// TestSourceUnsafe checks who imports unsafe: bump, shape and the named
-// packages of internal, of which testkit is for tests only, and arena for the
-// size of a type.
+// TestSourceUnsafe checks who imports unsafe: bump, shape, slab, pool and the
+// named packages of internal, of which testkit is for tests only, and arena for
+// the size of a type.
 func TestSourceUnsafe(t *testing.T) {
-	may := map[string]bool{"bump": true, "shape": true, "internal/addr": true, "internal/layout": true, "internal/testkit": true}
+	may := map[string]bool{
+		"bump": true, "shape": true, "slab": true, "pool": true,
+		"internal/addr": true, "internal/layout": true, "internal/magazine": true, "internal/testkit": true,
+	}
 	for _, s := range sources(t) {
 		if s.test || may[s.dir] {
 			continue
