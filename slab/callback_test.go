@@ -291,6 +291,52 @@ func TestClearEscapes(t *testing.T) {
 	}
 }
 
+// A Clear that does not return, for an object that should not have been freed,
+// leaves the cache as if it had not been.
+func TestClearEscapesMistake(t *testing.T) {
+	for name, mistake := range map[string]func(c *slab.Cache[session]) *session{
+		"twice": func(c *slab.Cache[session]) *session {
+			p := c.Alloc()
+			c.Free(p)
+			c.Shrink()
+			return p
+		},
+		"in the depot": func(c *slab.Cache[session]) *session {
+			all := make([]*session, 200)
+			c.AllocBatch(all)
+			p := all[0]
+			c.FreeBatch(all)
+			return p
+		},
+		"foreign": func(*slab.Cache[session]) *session { return new(session) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onOneP(t)
+			quiet(t)
+			escape := false
+			c := slab.NewCache[session](slab.Capacity(300), slab.Clear(func(p *session) {
+				if escape {
+					panic("gave up")
+				}
+			}))
+			c.Free(c.Alloc())
+			held := c.Alloc()
+			p := mistake(c)
+			for range 10 {
+				escape = true
+				testkit.PanicText(t, "gave up", func() { c.Free(p) })
+				escape = false
+				if s := atRest(t, c); s.Active != 1 {
+					t.Fatalf("%+v", s)
+				}
+			}
+			exhaust(t, c, 299)
+			c.Free(held)
+			exhaust(t, c, 300)
+		})
+	}
+}
+
 // Close gives back all that was not taken, whatever Clear does.
 func TestCloseEscapes(t *testing.T) {
 	for _, e := range escapes {

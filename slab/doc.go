@@ -8,8 +8,9 @@
 // [Table]). Do not use it for objects that end together (see package arena), for
 // buffers of many sizes (see package pool), or where it is hard to say when the
 // last reference is gone: Go's heap never makes that mistake, Free can. And
-// measure: an object of a few words that dies young costs Go about as much as a
-// pair of Alloc and Free costs here, and needs no Free.
+// measure: an object of one word that dies young costs go1.27 less, 5.5 ns with its
+// collection, than a pair of Alloc and Free costs here, 6.3 ns, and needs no Free;
+// three words cost 11.7 and 6.6 ns.
 //
 //	var conns = slab.NewCache[Conn](slab.Name("conns"), slab.Capacity(100_000))
 //

@@ -324,3 +324,31 @@ func TestCapacityFromOtherPs(t *testing.T) {
 		}
 	}
 }
+
+// Magazines that go into cells while these are taken out of use are not lost.
+func TestShrinkWhileExchanging(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	c := slab.NewCache[owned]()
+	var end atomic.Bool
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			all := make([]*owned, 3*slab.Limit(c))
+			for !end.Load() {
+				c.AllocBatch(all)
+				c.FreeBatch(all)
+			}
+		}()
+	}
+	for start := time.Now(); time.Since(start) < stressTime()/2; {
+		c.Shrink()
+	}
+	end.Store(true)
+	wg.Wait()
+	c.Shrink()
+	if s := atRest(t, c); s.Objects != 0 || s.Active != 0 {
+		t.Errorf("objects were lost: %+v", s)
+	}
+}
