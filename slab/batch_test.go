@@ -151,6 +151,25 @@ func TestReserve(t *testing.T) {
 	exhaust(t, c, 4)
 }
 
+// A reservation holds on to nothing that was taken from it.
+func TestReservationLetsGo(t *testing.T) {
+	var census testkit.Census
+	c := slab.NewCache[linked]()
+	r, err := c.Reserve(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		c.Free(testkit.Enroll(&census, r.Take()))
+	}
+	c.Shrink()
+	testkit.CollectGarbage()
+	if n := census.Alive(); n != 0 {
+		t.Errorf("%d objects of slabs that were given back live", n)
+	}
+	runtime.KeepAlive(r)
+}
+
 func TestReserveAllTaken(t *testing.T) {
 	c := slab.NewCache[linked](slab.Capacity(10))
 	for _, n := range []int{0, 1, 3} {

@@ -23,6 +23,10 @@ type core struct {
 
 	live atomic.Int64 // objects allocated, where there is a capacity
 
+	// moving is held while magazines of retired cells are on their way to the
+	// depot, so that Stats misses none of them. It comes before mu.
+	moving sync.Mutex
+
 	mu     sync.Mutex
 	slabs  slabs
 	depot  depot

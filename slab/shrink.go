@@ -1,5 +1,7 @@
 package slab
 
+import "github.com/haven-mem/haven/internal/magazine"
+
 // How memory goes back to the garbage collector: empty slabs do, after each
 // collection those that a whole cycle did not need, and half of them at a time;
 // and all at once when somebody asks, or when the memory limit is near.
@@ -12,12 +14,7 @@ package slab
 
 // step is called after each garbage collection.
 func (c *core) step(near bool) {
-	bad := ""
-	for _, m := range c.set.Settle() {
-		if b := c.deposit(m); b != "" {
-			bad = b
-		}
-	}
+	bad := c.depositAll(c.set.Settle)
 	ops := c.opsNow()
 	idle := ops == c.lastOps
 	c.lastOps = ops
@@ -46,6 +43,19 @@ func (c *core) step(near bool) {
 	c.checkInvariants()
 }
 
+// depositAll takes the magazines that f returns into the depot. It returns what is
+// wrong with one of their objects.
+func (c *core) depositAll(f func() []*magazine.Magazine) (bad string) {
+	c.moving.Lock()
+	defer c.moving.Unlock()
+	for _, m := range f() {
+		if b := c.deposit(m); b != "" {
+			bad = b
+		}
+	}
+	return bad
+}
+
 // empty drains the depot and releases all empty slabs. It returns the bytes of
 // those. The lock is held.
 func (c *core) empty() int {
@@ -63,12 +73,7 @@ func (c *core) empty() int {
 // shrink is Shrink.
 func (c *core) shrink() int {
 	c.set.Retire()
-	bad := ""
-	for _, m := range c.set.Reclaim() {
-		if b := c.deposit(m); b != "" {
-			bad = b
-		}
-	}
+	bad := c.depositAll(c.set.Reclaim)
 	c.mu.Lock()
 	n := c.empty()
 	if bad == "" {

@@ -193,7 +193,6 @@ func TestStepsTakeHalf(t *testing.T) {
 		}
 	}
 	step()
-	step()
 	for before := atRest(t, c); before.Slabs > 0 || before.Depot > 0; {
 		idle := before.Slabs - before.ActiveSlabs
 		step()

@@ -59,6 +59,8 @@ func Caches() iter.Seq[Stats] {
 
 // stats is Stats.
 func (c *core) stats() Stats {
+	c.moving.Lock()
+	defer c.moving.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := Stats{

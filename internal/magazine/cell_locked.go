@@ -48,7 +48,13 @@ func (c *Cell) Leave() { c.mu.Unlock() }
 
 // width is how many cells a table needs: more than Ps, so that goroutines
 // seldom meet.
-func width() int { return 4 * runtime.GOMAXPROCS(0) }
+func width() int {
+	n := runtime.GOMAXPROCS(0)
+	if n == 1 {
+		return 1 // nobody to meet
+	}
+	return 4 * n
+}
 
 // quiesce does nothing: take locks each cell.
 func quiesce() {}
