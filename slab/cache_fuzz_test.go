@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/slab"
 )
@@ -241,7 +242,7 @@ func runCacheProgram2(t *testing.T, program []byte) {
 // Random programs, each time others.
 func TestCacheRandomPrograms(t *testing.T) {
 	n := 10
-	if testing.Short() {
+	if testing.Short() || magazine.Race {
 		n = 2
 	}
 	for range n {

@@ -1,6 +1,7 @@
 package slab_test
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"slices"
@@ -222,12 +223,8 @@ func live[T any](t *testing.T, c *slab.Cache[T], k kind[T], n int) {
 
 // isZero reports whether all bytes of *p are zero.
 func isZero[T any](p *T) bool {
-	for _, b := range unsafe.Slice((*byte)(unsafe.Pointer(p)), unsafe.Sizeof(*p)) {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
+	b := unsafe.Slice((*byte)(unsafe.Pointer(p)), unsafe.Sizeof(*p))
+	return bytes.Count(b, []byte{0}) == len(b)
 }
 
 // Free zeroes the object at once, whatever its size, and allocates nothing.
