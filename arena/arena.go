@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/leak"
 )
 
 // An Arena is memory for values of any type that end together.
@@ -52,6 +54,10 @@ type Arena struct {
 	frames    []frame
 	positions []position
 	serial    uint64
+
+	chunks int           // that reserved is made of
+	payer  account.Payer // a memory context, or nil
+	watch  leak.Watch    // of the arenas that the leak finder samples
 }
 
 // A lane is a Lane[T] of whatever T, or a dynamic one.
@@ -61,6 +67,7 @@ type lane interface {
 	release(position)
 	idleBytes() int
 	dropIdle()
+	leave()
 	forget(most int)
 	idleSince() uint64
 	end()
@@ -85,6 +92,14 @@ func (*noCopy) Unlock() {}
 // NewArena returns an arena with the given options. An arena without memory
 // takes less than 600 bytes; chunks are added as they are needed.
 func NewArena(opts ...Option) *Arena {
+	a := newArena(opts)
+	if a.name != "" && leak.Sampled() {
+		a.watch = leak.NewWatch(a, "arena", a.name)
+	}
+	return a
+}
+
+func newArena(opts []Option) *Arena {
 	a := new(Arena)
 	for _, o := range opts {
 		if o.apply != nil { // the zero Option sets nothing
@@ -232,10 +247,11 @@ func (a *Arena) Free() {
 	for _, l := range a.lanes {
 		l.end()
 	}
+	a.watch.Stop()
+	a.credit(a.reserved, a.chunks)
 	a.state = freed
 	a.table, a.listed, a.lanes, a.bytes, a.dyn = nil, nil, nil, nil, nil
-	a.frames, a.positions, a.callbacks = nil, nil, nil
-	a.reserved = 0
+	a.frames, a.positions, a.callbacks, a.payer = nil, nil, nil, nil
 }
 
 // Trim lets go of memory that holds nothing until at most keep bytes are

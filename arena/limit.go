@@ -3,6 +3,8 @@ package arena
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 )
 
 // ErrLimit is what errors.Is finds in every [*LimitError].
@@ -11,60 +13,126 @@ var ErrLimit = errors.New("arena: limit reached")
 // A LimitError says that an allocation would have made an arena exceed its
 // limit. The arena is as it was before.
 type LimitError struct {
-	Name      string // of the arena
+	Name      string // of the arena, or the path of the memory context
 	Limit     int    // bytes
 	Used      int    // bytes reserved at the time
 	Requested int    // bytes of the value or slice that did not fit
+
+	// Chain has, of an arena that a memory context pays for, the contexts from
+	// the arena's own up to the root; nil of any other arena.
+	Chain []LimitUse
 }
 
-// Error returns a message with all four values.
+// Error returns a message with all values.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("arena: %s reached its limit: %d bytes requested, %d of %d bytes in chunks",
-		titleOf(e.Name), e.Requested, e.Used, e.Limit)
+	if e.Chain == nil {
+		return fmt.Sprintf("arena: %s reached its limit: %d bytes requested, %d of %d bytes in chunks",
+			titleOf(e.Name), e.Requested, e.Used, e.Limit)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "memory context %s reached its limit: %d bytes requested, %d of %d bytes in chunks; asked by",
+		e.Name, e.Requested, e.Used, e.Limit)
+	for i, u := range e.Chain {
+		if i > 0 {
+			b.WriteString(", below")
+		}
+		fmt.Fprintf(&b, " %s with %d", u.Path, u.Used)
+		if u.Limit > 0 {
+			fmt.Fprintf(&b, " of %d", u.Limit)
+		}
+		b.WriteString(" bytes")
+	}
+	return b.String()
 }
 
 // Is reports whether target is [ErrLimit].
 func (e *LimitError) Is(target error) bool { return target == ErrLimit }
 
-// charge adds bytes to what is reserved, or returns an error that names
-// requested if that would exceed the limit even with idle chunks let go.
+// A LimitUse is a memory context on the way of a [LimitError].
+type LimitUse struct {
+	Path  string
+	Used  int // bytes in the chunks of its subtree if it has a limit, of its own arena if not
+	Limit int // bytes; 0: none
+}
+
+// charge adds a chunk to what is reserved, or returns an error that names
+// requested if that would exceed the limit, or is refused by the memory context
+// that pays, even with idle chunks let go.
 func (a *Arena) charge(bytes, requested int) error {
-	if a == nil {
+	if a == nil || a.grant(bytes) {
 		return nil
 	}
-	if a.limit > 0 && bytes > a.limit-a.reserved {
-		for _, l := range a.lanes {
-			l.dropIdle()
-		}
-		if bytes > a.limit-a.reserved {
-			return &LimitError{Name: a.name, Limit: a.limit, Used: a.reserved, Requested: requested}
-		}
-	}
-	a.reserved += bytes
-	return nil
+	return a.refusal(requested)
 }
 
 // chargeElems charges a chunk of want elements of size bytes, or, if that
 // exceeds the limit, one of as many as still fit, but at least least. It returns
 // how many.
 func (a *Arena) chargeElems(want, least, size int) (int, error) {
-	err := a.charge(want*size, least*size)
-	if err == nil {
+	if a == nil || a.grant(want*size) {
 		return want, nil
 	}
-	want = a.room() / size // there was an error, so size is not 0
-	if want < least {
-		return 0, err
+	// It was not granted, so size is not 0.
+	if want = a.room() / size; want >= least && a.take(want*size) {
+		return want, nil
 	}
-	return want, a.charge(want*size, least*size)
+	// Another arena of the memory context may take what there is at any time.
+	if a.take(least * size) {
+		return least, nil
+	}
+	return 0, a.refusal(least * size)
 }
 
-// credit takes back a charge.
-func (a *Arena) credit(bytes int) {
-	if a != nil {
-		a.reserved -= bytes
+// grant is take that lets go of idle chunks if that makes room.
+func (a *Arena) grant(bytes int) bool {
+	if a.take(bytes) {
+		return true
+	}
+	before := a.reserved
+	for _, l := range a.lanes {
+		l.dropIdle()
+	}
+	return a.reserved < before && a.take(bytes)
+}
+
+// take adds a chunk to what is reserved if there is room.
+func (a *Arena) take(bytes int) bool {
+	if a.limit > 0 && bytes > a.limit-a.reserved || a.payer != nil && !a.payer.Charge(bytes, 1) {
+		return false
+	}
+	a.reserved += bytes
+	a.chunks++
+	return true
+}
+
+// refusal returns the error for a value or slice of requested bytes.
+func (a *Arena) refusal(requested int) error {
+	if a.limit > 0 && requested > a.limit-a.reserved || a.payer == nil {
+		return &LimitError{Name: a.name, Limit: a.limit, Used: a.reserved, Requested: requested}
+	}
+	return a.payer.Refusal(requested)
+}
+
+// credit takes back the charges of so many chunks.
+func (a *Arena) credit(bytes, chunks int) {
+	if a == nil {
+		return
+	}
+	a.reserved -= bytes
+	a.chunks -= chunks
+	if a.payer != nil && chunks > 0 {
+		a.payer.Credit(bytes, chunks)
 	}
 }
 
-// room returns the bytes left under the limit.
-func (a *Arena) room() int { return a.limit - a.reserved }
+// room returns the bytes left under the limits.
+func (a *Arena) room() int {
+	room := math.MaxInt
+	if a.limit > 0 {
+		room = a.limit - a.reserved
+	}
+	if a.payer != nil {
+		room = min(room, a.payer.Room())
+	}
+	return room
+}

@@ -3,6 +3,7 @@ package arena_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestLimit(t *testing.T) {
 		if err != nil {
 			want := arena.LimitError{Name: "bounded", Limit: limit, Used: checkStats(t, a).Reserved, Requested: 1000}
 			var le *arena.LimitError
-			if !errors.Is(err, arena.ErrLimit) || !errors.As(err, &le) || *le != want {
+			if !errors.Is(err, arena.ErrLimit) || !errors.As(err, &le) || !reflect.DeepEqual(*le, want) {
 				t.Fatalf("TryNew: %#v, want %#v", err, want)
 			}
 			if p != nil {

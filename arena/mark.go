@@ -114,7 +114,7 @@ func (l *Lane[T]) release(p position) {
 	r := l.rest
 	if r != nil {
 		for i := p.large; i < len(r.large); i++ {
-			l.a.credit(len(r.large[i]) * l.size())
+			l.a.credit(len(r.large[i])*l.size(), 1)
 			r.largeLen -= len(r.large[i])
 			r.large[i] = nil
 		}

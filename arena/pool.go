@@ -80,7 +80,7 @@ func (p *Pool) Get() *Arena {
 	}
 	p.mu.Unlock()
 	if a == nil {
-		return NewArena(p.opts...)
+		return newArena(p.opts)
 	}
 	a.state = usable
 	return a

@@ -176,7 +176,7 @@ func clearRange(c reflect.Value, from, to int) {
 // dropFrom leaves the chunks from k on to the garbage collector.
 func (l *dynamicLane) dropFrom(k int) {
 	for i := k; i < len(l.chunks); i++ {
-		l.a.credit(l.chunks[i].Len() * l.size)
+		l.a.credit(l.chunks[i].Len()*l.size, 1)
 		l.chunks[i] = reflect.Value{}
 	}
 	l.chunks = l.chunks[:k]
@@ -200,6 +200,12 @@ func (l *dynamicLane) idleBytes() int {
 
 func (l *dynamicLane) dropIdle() {
 	l.dropFrom(min(l.firstIdle(), len(l.chunks)))
+}
+
+func (l *dynamicLane) leave() {
+	l.note(l.inUse())
+	l.dropFrom(0)
+	l.cur, l.left, l.active = 0, 0, false
 }
 
 func (l *dynamicLane) forget(most int) {

@@ -42,7 +42,7 @@ func TestNewOfLimit(t *testing.T) {
 	typ := reflect.TypeFor[[300]uint64]()
 	for range 3 {
 		err := limitPanic(t, func() { arena.NewOf(a, typ) })
-		if want := (arena.LimitError{Name: "small", Limit: 1000, Requested: 2400}); *err != want {
+		if want := (arena.LimitError{Name: "small", Limit: 1000, Requested: 2400}); !reflect.DeepEqual(*err, want) {
 			t.Fatalf("%+v, want %+v", *err, want)
 		}
 		checkStats(t, a)

@@ -69,7 +69,7 @@ func (r *rest[T]) any() bool { return len(r.full)+len(r.large)+len(r.spare) > 0 
 
 // drop leaves all chunks to the garbage collector.
 func (l *Lane[T]) drop() {
-	l.a.credit(l.reserved() * l.size())
+	l.a.credit(l.reserved()*l.size(), l.chunks())
 	l.buf, l.rest = nil, nil
 }
 
@@ -89,13 +89,23 @@ func (l *Lane[T]) idleBytes() int {
 
 // dropIdle leaves the whole chunks that hold nothing to the garbage collector.
 func (l *Lane[T]) dropIdle() {
-	l.a.credit(l.idleBytes())
+	bytes, before := l.idleBytes(), l.chunks()
 	if !l.active {
 		l.buf = nil
 	}
 	if l.rest != nil {
 		l.rest.spare = nil
 	}
+	l.a.credit(bytes, before-l.chunks())
+	l.checkInvariants()
+}
+
+// leave takes everything back and leaves all memory to the garbage collector.
+func (l *Lane[T]) leave() {
+	l.note(l.inUse())
+	l.drop()
+	l.free, l.i = nil, 0
+	l.active = false
 	l.checkInvariants()
 }
 

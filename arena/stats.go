@@ -96,11 +96,8 @@ func (l *Lane[T]) stats() LaneStats {
 		idle = len(l.buf)
 	}
 	gaps := 0
-	if len(l.buf) > 0 {
-		s.Chunks++
-	}
+	s.Chunks = l.chunks()
 	if r := l.rest; r != nil {
-		s.Chunks += len(r.full) + len(r.large) + len(r.spare)
 		for _, f := range r.full {
 			gaps += f.hi - f.lo
 		}
@@ -111,6 +108,18 @@ func (l *Lane[T]) stats() LaneStats {
 	s.InUse, s.Idle, s.Gaps = s.Count*size, idle*size, gaps*size
 	s.Reserved = l.reserved() * size
 	return s
+}
+
+// chunks returns the number of chunks.
+func (l *Lane[T]) chunks() int {
+	n := 0
+	if len(l.buf) > 0 {
+		n++
+	}
+	if r := l.rest; r != nil {
+		n += len(r.full) + len(r.large) + len(r.spare)
+	}
+	return n
 }
 
 // inUse returns the number of elements handed out.

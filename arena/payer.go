@@ -1,0 +1,39 @@
+package arena
+
+import "github.com/haven-mem/haven/internal/account"
+
+// What memory contexts need of an arena and nobody else: to pay for its chunks,
+// and to leave its memory to the garbage collector without ending it.
+func init() {
+	account.Attach = func(a any, p account.Payer) { a.(*Arena).attach(p) }
+	account.Leave = func(a any) { a.(*Arena).leave() }
+}
+
+// attach makes p pay for the chunks instead of who did.
+func (a *Arena) attach(p account.Payer) {
+	if a.payer != nil {
+		a.payer.Credit(a.reserved, a.chunks)
+		a.payer = nil
+	}
+	if p == nil {
+		return
+	}
+	if a.chunks > 0 && !p.Charge(a.reserved, a.chunks) {
+		a.trim(0)
+	}
+	a.payer = p
+}
+
+// leave is Reset that keeps no memory.
+func (a *Arena) leave() {
+	a.checkUsable("Reset")
+	a.runCallbacks(0, "Reset")
+	a.noteHighWater()
+	a.resets++
+	for _, l := range a.lanes {
+		l.leave()
+	}
+	clear(a.listed)
+	a.listed = a.listed[:0]
+	a.frames, a.positions = a.frames[:0], a.positions[:0]
+}

@@ -1,0 +1,306 @@
+package memctx
+
+import (
+	"sync"
+
+	"github.com/haven-mem/haven/internal/account"
+)
+
+// The end of contexts. A subtree ends in two steps. The first marks all of it as
+// ended, parents first, so that nobody makes children there any more; the second
+// goes through it from behind, so that children end before their parents and what
+// was made last ends first. A context that a lease holds is left out, and so are
+// those above it, since they have a child still: whoever gives the last lease
+// back goes on from there, upwards.
+//
+// Callbacks may panic, and the rest must run all the same: each step takes what
+// it does off its list first and goes on in a deferred call. Nothing recurses, so
+// a tree may be as deep as it likes.
+
+// structure makes those exclude each other who mark whole subtrees and who move
+// them. Contexts without children come and go without it.
+var structure sync.Mutex
+
+// Delete ends the context and all below it: it runs the callbacks of OnReset,
+// those of the contexts below first, and gives the memory back to the contexts of
+// the same name that come, except what a lease holds (see [Context.Retain]) and
+// what was abandoned. Its cost is the number of contexts, and what Reset of their
+// arenas costs. On a nil context it does nothing, and neither on a context that
+// ended with its parent and is used by a holder of a lease. It panics if the
+// context was deleted before.
+func (c *Context) Delete() {
+	if c == nil {
+		return
+	}
+	c.notInCallback("Delete")
+	c.mu.Lock()
+	switch c.state.Load() {
+	case live, abandoned:
+	case ended:
+		if c.leases > 0 {
+			c.mu.Unlock()
+			return
+		}
+		fallthrough
+	default:
+		c.mu.Unlock()
+		c.unusable("Delete")
+	}
+	c.unwatch()
+	if c.children == 0 {
+		c.state.Store(ended)
+		c.mu.Unlock()
+		// The common case, a request: nothing to walk.
+		if c.claim() {
+			c.finish(nil)
+		}
+		return
+	}
+	c.mu.Unlock()
+	t := c.end(true)
+	t.run()
+}
+
+// A member is a context of a subtree that was gone through.
+type member struct {
+	c      *Context
+	parent int // its parent's place in the list; -1: not in it
+}
+
+// members calls f with mu held for c, if self is set, and for all below it that
+// have not come to their end, and returns them with each parent before its
+// children and what was made first in front. The caller holds structure.
+func (c *Context) members(self bool, f func(*Context)) []member {
+	var list []member
+	for stack := []member{{c, -1}}; len(stack) > 0; {
+		k := len(stack) - 1
+		m := stack[k]
+		stack = stack[:k]
+		at := -1
+		m.c.mu.Lock()
+		if (self || m.c != c) && m.c.state.Load() <= ended {
+			at = len(list)
+			list = append(list, m)
+			f(m.c)
+		}
+		for y := m.c.first; y != nil; y = y.next { // the last one made in front
+			stack = append(stack, member{y, at})
+		}
+		m.c.mu.Unlock()
+	}
+	return list
+}
+
+// end marks all below c as ended, and c if self is set.
+func (c *Context) end(self bool) teardown {
+	structure.Lock()
+	defer structure.Unlock()
+	var t teardown
+	for _, m := range c.members(self, func(x *Context) { x.state.Store(ended) }) {
+		t.list = append(t.list, m.c)
+	}
+	return t
+}
+
+// A teardown is a list of contexts to end, the last one first.
+type teardown struct{ list []*Context }
+
+func (t *teardown) run() {
+	defer func() {
+		if len(t.list) > 0 { // a callback panicked
+			t.run()
+		}
+	}()
+	for len(t.list) > 0 {
+		k := len(t.list) - 1
+		c := t.list[k]
+		t.list = t.list[:k]
+		if c.claim() {
+			c.finish(t)
+		}
+	}
+}
+
+// claim makes the caller the one who ends c, if nothing holds it any more.
+func (c *Context) claim() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state.Load() != ended || c.leases > 0 || c.children > 0 {
+		return false
+	}
+	c.state.Store(ending)
+	return true
+}
+
+// finish ends a claimed context, and in t, or if there is none by itself, those
+// above that waited for it.
+func (c *Context) finish(t *teardown) {
+	if len(c.callbacks) > 0 {
+		defer c.close(t)
+		c.runCallbacks()
+		return
+	}
+	c.close(t)
+}
+
+// close takes the context out of the tree and gives its memory back.
+func (c *Context) close(t *teardown) {
+	c.mu.Lock()
+	a, forsaken := c.arena, c.forsaken
+	c.arena = nil
+	c.state.Store(gone)
+	c.mu.Unlock()
+	if a != nil {
+		raise(&c.kind.peak, c.ledger.peak.Load())
+		account.Attach(a, nil)
+	}
+	c.ledger.close()
+	if !forsaken {
+		c.kind.deleted.Add(1)
+	}
+	if !c.detached {
+		if p := c.unlink(); p != nil && p.state.Load() == ended {
+			if t != nil {
+				t.list = append(t.list, p)
+			} else {
+				t = &teardown{list: []*Context{p}}
+				defer t.run()
+			}
+		}
+	}
+	switch {
+	case a == nil:
+	case forsaken:
+		a.Free()
+	default:
+		c.kind.pool.Put(a)
+	}
+}
+
+// runCallbacks runs those of OnReset, the last one first. Each is taken off
+// before it runs, so that the rest can run when it panics.
+func (c *Context) runCallbacks() {
+	c.calling = true
+	defer func() {
+		c.calling = false
+		if len(c.callbacks) > 0 { // one panicked
+			c.runCallbacks()
+		}
+	}()
+	for len(c.callbacks) > 0 {
+		k := len(c.callbacks) - 1
+		f := c.callbacks[k]
+		c.callbacks[k] = nil
+		c.callbacks = c.callbacks[:k]
+		f()
+	}
+}
+
+// notInCallback panics if a callback of the context is running.
+func (c *Context) notInCallback(op string) {
+	if c.calling {
+		panic("memctx: " + op + " inside an OnReset callback of " + c.Path())
+	}
+}
+
+// Reset ends all contexts below, runs the callbacks, and takes back everything
+// allocated in the context's arena, which stays the same and keeps its memory as
+// [arena.Arena.Reset] does. If a lease holds the context or one below it, what
+// was allocated stays as it is for as long as anything refers to it, and the
+// arena goes on with new memory. On a nil context it does nothing. It panics
+// after Delete.
+func (c *Context) Reset() {
+	if c == nil {
+		return
+	}
+	c.mustBeUsable("Reset")
+	c.notInCallback("Reset")
+	c.mu.Lock()
+	children, held := c.children, c.leases > 0
+	c.mu.Unlock()
+	if children == 0 {
+		c.resetOwn(held)
+		return
+	}
+	defer func() {
+		c.watchHeld()
+		c.mu.Lock()
+		held := c.leases > 0 || c.children > 0
+		c.mu.Unlock()
+		c.resetOwn(held)
+	}()
+	t := c.end(false)
+	t.run()
+}
+
+// ResetChildren takes back what was allocated in the contexts below, which stay,
+// as Reset of each of them would: children before parents, what was made last
+// first, callbacks and all. Those that ended and are held by a lease are left
+// alone. On a nil context it does nothing. It panics after Delete.
+func (c *Context) ResetChildren() {
+	if c == nil {
+		return
+	}
+	c.mustBeUsable("ResetChildren")
+	c.notInCallback("ResetChildren")
+	defer c.watchHeld()
+	structure.Lock()
+	list := c.members(false, func(*Context) {})
+	structure.Unlock()
+	r := resets{list, make([]bool, len(list))}
+	r.run()
+}
+
+// resets is a list of contexts to reset, the last one first, and whether a lease
+// holds one below it.
+type resets struct {
+	list []member
+	held []bool
+}
+
+func (r *resets) run() {
+	defer func() {
+		if len(r.list) > 0 { // a callback panicked
+			r.run()
+		}
+	}()
+	for len(r.list) > 0 {
+		k := len(r.list) - 1
+		m, held := r.list[k], r.held[k]
+		r.list = r.list[:k]
+		m.c.mu.Lock()
+		s := m.c.state.Load()
+		held = held || m.c.leases > 0
+		m.c.mu.Unlock()
+		if held && m.parent >= 0 {
+			r.held[m.parent] = true
+		}
+		if s < ended {
+			m.c.resetOwn(held)
+		}
+	}
+}
+
+// resetOwn resets a context without those below it. If it is held, its memory is
+// left as it is.
+func (c *Context) resetOwn(held bool) {
+	if len(c.callbacks) > 0 {
+		defer c.resetMemory(held)
+		c.runCallbacks()
+		return
+	}
+	c.resetMemory(held)
+}
+
+func (c *Context) resetMemory(held bool) {
+	c.resets.Add(1)
+	if c.arena == nil {
+		return
+	}
+	c.watchGrowth()
+	if held {
+		account.Leave(c.arena)
+	} else {
+		c.arena.Reset()
+	}
+}

@@ -1,0 +1,195 @@
+package memctx
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/haven-mem/haven/arena"
+)
+
+// Limits. Each context has a ledger, which pays for the chunks of its arena. A
+// ledger that has a limit or sets memory aside is a bound one, and also
+// counts what all ledgers below it took, so that the limit holds for the
+// subtree. A ledger passes on what it takes to the next bound one above it, and
+// to no other: where there are no limits, nothing is shared, and however deep the
+// tree is, a chunk costs as many steps as there are limits above it.
+//
+//	total  = bytes of the own arena + what all ledgers below passed on
+//	passed = max(total, reserve)
+//
+// A ledger is locked while what it takes is passed on, so that the sums are
+// exact at all times and nobody sees a limit exceeded. Locks are taken upwards.
+type ledger struct {
+	ctx     *Context
+	acct    sync.Mutex
+	up      *ledger // the next bound ledger above; changed by SetParent, with mu and acct held
+	limit   int     // 0: none
+	reserve int     // taken from up whether it is used or not
+	total   int
+	claim   *claim // of an abandoned context
+
+	bytes, chunks, peak atomic.Int64 // of the own arena
+	totalPeak           atomic.Int64 // of total
+	totalBytes          atomic.Int64 // total, for readers without the lock
+}
+
+// isBound reports whether ledgers below pass on to this one.
+func (x *ledger) isBound() bool { return x.limit > 0 || x.reserve > 0 }
+
+// bound returns the account to which a child passes on. c.mu is held, since that
+// is what keeps SetParent from changing it.
+func (c *Context) bound() *ledger {
+	if c.ledger.isBound() {
+		return &c.ledger
+	}
+	return c.ledger.up
+}
+
+// Charge implements account.Payer.
+func (x *ledger) Charge(bytes, chunks int) bool {
+	x.acct.Lock()
+	full := x.take(bytes, false)
+	x.acct.Unlock()
+	if full != nil {
+		return false
+	}
+	raise(&x.peak, x.bytes.Add(int64(bytes)))
+	x.chunks.Add(int64(chunks))
+	return true
+}
+
+// Refusal implements account.Payer.
+func (x *ledger) Refusal(requested int) error {
+	_, full := x.room()
+	return full.limitError(x, requested)
+}
+
+// Credit implements account.Payer.
+func (x *ledger) Credit(bytes, chunks int) {
+	x.acct.Lock()
+	x.give(bytes)
+	x.acct.Unlock()
+	x.bytes.Add(int64(-bytes))
+	x.chunks.Add(int64(-chunks))
+}
+
+// Room implements account.Payer.
+func (x *ledger) Room() int {
+	room, _ := x.room()
+	return room
+}
+
+// room returns how many bytes a take would be granted, and the ledger whose limit
+// is the narrowest, or x if there is none.
+func (x *ledger) room() (room int, narrowest *ledger) {
+	room, narrowest = math.MaxInt, x
+	x.acct.Lock()
+	defer x.acct.Unlock()
+	ahead := 0 // what the ledgers on the way have set aside
+	for y := x; ; {
+		if left := y.limit - y.total + ahead; y.limit > 0 && left < room {
+			room, narrowest = left, y
+		}
+		ahead += max(y.reserve-y.total, 0)
+		if y = y.up; y == nil {
+			return max(room, 0), narrowest
+		}
+		y.acct.Lock()
+		defer y.acct.Unlock()
+	}
+}
+
+// take adds bytes to the ledger and those above it. If that exceeds a limit it
+// takes nothing and returns the ledger whose limit it is; if force is set it
+// takes all the same. x.acct is held.
+func (x *ledger) take(bytes int, force bool) (full *ledger) {
+	if x.limit > 0 && bytes > x.limit-x.total && !force {
+		return x
+	}
+	more := max(x.total+bytes, x.reserve) - max(x.total, x.reserve)
+	if full = x.up.pass(more, force); full != nil {
+		return full
+	}
+	x.setTotal(x.total + bytes)
+	return nil
+}
+
+// pass takes or gives bytes for a ledger below. A nil ledger is no limit.
+func (x *ledger) pass(bytes int, force bool) (full *ledger) {
+	if x == nil || bytes == 0 {
+		return nil
+	}
+	x.acct.Lock()
+	defer x.acct.Unlock()
+	if bytes < 0 {
+		x.give(-bytes)
+		return nil
+	}
+	return x.take(bytes, force)
+}
+
+// give takes bytes back. x.acct is held.
+func (x *ledger) give(bytes int) {
+	less := max(x.total, x.reserve) - max(x.total-bytes, x.reserve)
+	x.setTotal(x.total - bytes)
+	x.up.pass(-less, true)
+}
+
+func (x *ledger) setTotal(total int) {
+	x.total = total
+	x.totalBytes.Store(int64(total))
+	raise(&x.totalPeak, int64(total))
+	if x.claim != nil {
+		x.claim.passed = x.passed()
+	}
+}
+
+// passed returns what up counts for x. x.acct is held.
+func (x *ledger) passed() int { return max(x.total, x.reserve) }
+
+// setAside takes the reserve of a new ledger.
+func (x *ledger) setAside() error {
+	if full := x.up.pass(x.reserve, false); full != nil {
+		return full.limitError(x, x.reserve)
+	}
+	return nil
+}
+
+// close gives back what a reserve still holds when its context ends.
+func (x *ledger) close() {
+	if x.reserve == 0 {
+		return
+	}
+	x.acct.Lock()
+	defer x.acct.Unlock()
+	held := x.passed() - x.total
+	x.reserve = 0
+	x.setTotal(x.total)
+	x.up.pass(-held, true)
+}
+
+// maxChain bounds the contexts that a LimitError names.
+const maxChain = 32
+
+// limitError returns the error for bytes requested in a context, of which asked
+// is the ledger, beyond the limit of x.
+func (x *ledger) limitError(asked *ledger, requested int) error {
+	c := x.ctx
+	c.kind.limitErrors.Add(1)
+	e := &arena.LimitError{Name: c.Path(), Limit: x.limit, Used: int(x.totalBytes.Load()), Requested: requested}
+	for a := asked.ctx; a != nil && len(e.Chain) < maxChain; a = a.parent.Load() {
+		u := arena.LimitUse{Path: a.Path(), Used: int(a.ledger.bytes.Load()), Limit: a.ledger.limit}
+		if a.ledger.isBound() {
+			u.Used = int(a.ledger.totalBytes.Load())
+		}
+		e.Chain = append(e.Chain, u)
+	}
+	return e
+}
+
+// raise makes m at least n.
+func raise(m *atomic.Int64, n int64) {
+	for old := m.Load(); n > old && !m.CompareAndSwap(old, n); old = m.Load() {
+	}
+}

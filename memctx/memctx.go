@@ -1,0 +1,319 @@
+package memctx
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/account"
+	"github.com/haven-mem/haven/internal/leak"
+	"github.com/haven-mem/haven/internal/registry"
+)
+
+// A Context is memory with a name, an owner and a place in a tree: what is below
+// it ends before it does. Make one with [New] or [Context.Child].
+//
+// A Context is for one goroutine at a time, as is the arena it hands out. Child,
+// Retain, Release, Stats, Walk and what describes the context may be called from
+// any goroutine at any time, and different contexts of a tree may be used by
+// different goroutines.
+//
+// A nil *Context stands for no context: its Arena is nil, which is Go's heap, its
+// children are nil, and everything else does nothing. So code that is written for
+// contexts also runs without one. The zero Context is not usable; its methods
+// panic.
+//
+// It takes some 300 bytes, and an arena when it is first asked for one.
+type Context struct {
+	ledger ledger // of its arena, and of the subtree if it has a limit
+
+	kind    *kind
+	ident   string
+	created time.Duration // since the program's start
+	maxAge  time.Duration
+	site    *leak.Site // where it was made, if sampled
+	parent  atomic.Pointer[Context]
+	resets  atomic.Uint64
+
+	state atomic.Uint32 // written with mu held
+
+	mu       sync.Mutex // guards what follows; nobody but SetParent holds two of them
+	first    *Context   // child made last
+	last     *Context   // child made first
+	children int
+	leases   int
+	growth   growth
+	arena    *arena.Arena // written by the owner only, with mu held
+	forsaken bool         // was abandoned: its memory is never used again
+	detached bool         // is not among its parent's children
+
+	next, prev *Context // siblings; guarded by the parent's mu
+
+	// Of the owner alone.
+	callbacks []func()
+	calling   bool
+
+	// Of a context without a parent.
+	cleanup runtime.Cleanup
+	watched bool // cleanup is set
+	listed  bool // in roots
+
+	lastKind atomic.Pointer[kind] // of the last child
+
+	aged atomic.Bool // reported as too old
+}
+
+// States of a context. One that is ended waits for leases, or for children that
+// do.
+const (
+	invalid   = iota // the zero Context
+	live             //
+	abandoned        // not in the tree, but usable
+	ended            // deleted, usable by those who have a lease
+	ending           // its callbacks run
+	gone
+)
+
+var (
+	began = time.Now() // what created counts from
+	roots registry.List[Context]
+)
+
+// New returns a context without a parent. It panics if name is empty, and if an
+// option does not fit: see each of them.
+//
+// A root that is dropped without [Context.Delete] goes to the garbage collector
+// with all below it, callbacks are not run, and the leak finder counts it.
+func New(name string, opts ...Option) *Context {
+	c, err := (*Context)(nil).add("New", name, opts)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// Child returns a new context below c, which ends with c if it is not ended
+// before. It may be called from any goroutine. It costs some hundred nanoseconds.
+// A child of nil is nil.
+//
+// Child panics if name is empty, if an option does not fit, if c is deleted, and
+// with an [*arena.LimitError] if there is no room for what [Reserve] asks.
+func (c *Context) Child(name string, opts ...Option) *Context {
+	child, err := c.TryChild(name, opts...)
+	if err != nil {
+		panic(err)
+	}
+	return child
+}
+
+// TryChild is [Context.Child] that returns the [*arena.LimitError] with which
+// Child panics.
+func (c *Context) TryChild(name string, opts ...Option) (*Context, error) {
+	if c == nil {
+		return nil, nil
+	}
+	return c.add("Child", name, opts)
+}
+
+// add makes a context below c, or a root.
+func (c *Context) add(op, name string, opts []Option) (*Context, error) {
+	if name == "" {
+		panic(fmt.Sprintf("memctx: %s%s with an empty name: want the name of a kind of work, like \"request\"", op, c.of()))
+	}
+	var o options
+	for _, opt := range opts {
+		if opt.apply != nil { // the zero Option sets nothing
+			opt.apply(&o)
+		}
+	}
+	o.check(op, name, c)
+	n := &Context{kind: c.kindOf(name), ident: o.ident, maxAge: o.maxAge, created: time.Since(began)}
+	n.ledger.ctx, n.ledger.limit, n.ledger.reserve = n, o.limit, o.reserve
+	n.state.Store(live)
+	if leak.Sampled() {
+		n.site = leak.Here("context", name)
+	}
+	if c == nil {
+		n.becomeRoot()
+		n.kind.created.Add(1)
+		return n, nil
+	}
+	c.mu.Lock()
+	if !c.usable() || c.state.Load() == ending {
+		c.mu.Unlock()
+		panic(fmt.Sprintf("memctx: Child(%q) of the deleted context %s", name, c.Path()))
+	}
+	n.parent.Store(c)
+	n.ledger.up = c.bound()
+	if o.reserve > 0 {
+		if err := n.ledger.setAside(); err != nil {
+			c.mu.Unlock()
+			return nil, err
+		}
+	}
+	c.link(n)
+	c.mu.Unlock()
+	n.kind.created.Add(1)
+	return n, nil
+}
+
+// becomeRoot lists c with the roots, and counts it if it is dropped.
+func (c *Context) becomeRoot() {
+	if !c.listed {
+		c.listed = true
+		roots.Add(c)
+	}
+	type root struct {
+		kind    *kind
+		site    *leak.Site
+		created time.Duration
+	}
+	c.watched = true
+	c.cleanup = runtime.AddCleanup(c, func(r root) {
+		r.kind.dropped.Add(1)
+		leak.Report(leak.Dropped, "context", r.kind.name, r.kind.name, 0, time.Since(began)-r.created, r.site)
+	}, root{c.kind, c.site, c.created})
+}
+
+// unwatch is for a root that has a parent now, or was ended.
+func (c *Context) unwatch() {
+	if c.watched {
+		c.watched = false
+		c.cleanup.Stop()
+	}
+}
+
+// link makes n the first of c's children. c.mu is held.
+func (c *Context) link(n *Context) {
+	n.next = c.first
+	if c.first != nil {
+		c.first.prev = n
+	} else {
+		c.last = n
+	}
+	c.first = n
+	c.children++
+}
+
+// unlink takes c out of its parent's children and returns the parent. Who calls
+// it is the only one who does.
+func (c *Context) unlink() *Context {
+	for {
+		p := c.parent.Load()
+		if p == nil {
+			return nil
+		}
+		p.mu.Lock()
+		if c.parent.Load() == p { // and not moved since
+			p.remove(c)
+			p.mu.Unlock()
+			return p
+		}
+		p.mu.Unlock()
+	}
+}
+
+// remove takes n out of c's children. c.mu is held.
+func (c *Context) remove(n *Context) {
+	if n.prev != nil {
+		n.prev.next = n.next
+	} else {
+		c.first = n.next
+	}
+	if n.next != nil {
+		n.next.prev = n.prev
+	} else {
+		c.last = n.prev
+	}
+	n.next, n.prev = nil, nil
+	c.children--
+}
+
+// Arena returns the context's arena. The first call takes a warm one from those
+// that contexts of the same name gave back; all others return it again, at the
+// cost of a nanosecond. It ends with the context: never Free it, and never put it
+// into a Pool. The arena of a nil context is nil, which stands for Go's heap.
+// Arena panics after Delete.
+func (c *Context) Arena() *arena.Arena {
+	if c == nil {
+		return nil
+	}
+	if c.arena == nil || c.state.Load() != live {
+		c.takeArena()
+	}
+	return c.arena
+}
+
+func (c *Context) takeArena() {
+	c.mustBeUsable("Arena")
+	if c.arena != nil {
+		return
+	}
+	a := c.kind.pool.Get()
+	account.Attach(a, &c.ledger)
+	c.mu.Lock()
+	c.arena = a
+	c.mu.Unlock()
+}
+
+// OnReset registers f to run once, when the context is Reset or ends; the last
+// one registered runs first, while everything allocated is still intact, and
+// after those of the contexts below. If one panics the others still run, and the
+// panic goes on. f may allocate in the context; what it registers runs in the
+// same round. It must not Reset, Delete or Abandon the context. The callbacks of
+// an abandoned context run only if it is deleted after all. For a nil context,
+// which never ends, f is dropped. OnReset panics if f is nil, and after Delete.
+func (c *Context) OnReset(f func()) {
+	if f == nil {
+		panic("memctx: OnReset(nil)" + c.of())
+	}
+	if c == nil {
+		return
+	}
+	c.mustBeUsable("OnReset")
+	c.callbacks = append(c.callbacks, f)
+}
+
+// Parent returns the context above, or nil for a root. That of a deleted context
+// is the one it had.
+func (c *Context) Parent() *Context {
+	if c == nil {
+		return nil
+	}
+	return c.parent.Load()
+}
+
+// usable reports whether the context may be used by somebody: with a lease also
+// after Delete. c.mu is held.
+func (c *Context) usable() bool {
+	switch c.state.Load() {
+	case live, abandoned, ending:
+		return true
+	case ended:
+		return c.leases > 0
+	}
+	return false
+}
+
+// mustBeUsable panics if the context was deleted.
+func (c *Context) mustBeUsable(op string) {
+	if s := c.state.Load(); s == live || s == abandoned {
+		return
+	}
+	c.mu.Lock()
+	ok := c.usable()
+	c.mu.Unlock()
+	if !ok {
+		c.unusable(op)
+	}
+}
+
+func (c *Context) unusable(op string) {
+	if c.state.Load() == invalid {
+		panic("memctx: " + op + " of a zero Context: make one with New or Child")
+	}
+	panic("memctx: " + op + " of the deleted context " + c.Path())
+}

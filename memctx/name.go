@@ -1,0 +1,197 @@
+package memctx
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/haven-mem/haven/arena"
+)
+
+// A kind is what contexts of one name share: counters, and the warm arenas, since
+// what does the same work allocates the same mix of types.
+type kind struct {
+	name string
+	pool *arena.Pool
+
+	created, deleted, abandoned, dropped, limitErrors atomic.Uint64
+
+	peak atomic.Int64 // most bytes of one context that has ended
+}
+
+// maxKinds bounds the names that are told apart. A program that makes up names as
+// it runs should use [Ident]; if it does not, the names beyond share one kind.
+const maxKinds = 4096
+
+const otherNames = "(other names)"
+
+var kinds struct {
+	by sync.Map // string to *kind
+	mu sync.Mutex
+	n  int
+}
+
+// kindOf returns the kind of a name. Contexts are made over and over below the
+// same parent, so c keeps the one that it was last asked for.
+func (c *Context) kindOf(name string) *kind {
+	if c != nil {
+		if k := c.lastKind.Load(); k != nil && k.name == name {
+			return k
+		}
+	}
+	k := kindFor(name)
+	if c != nil {
+		c.lastKind.Store(k)
+	}
+	return k
+}
+
+func kindFor(name string) *kind {
+	if k, ok := kinds.by.Load(name); ok {
+		return k.(*kind)
+	}
+	kinds.mu.Lock()
+	defer kinds.mu.Unlock()
+	if kinds.n >= maxKinds {
+		name = otherNames
+	}
+	if k, ok := kinds.by.Load(name); ok {
+		return k.(*kind)
+	}
+	name = strings.Clone(name) // which may be part of something large, or lie in an arena
+	k := &kind{name: name, pool: arena.NewPool(arena.Name(name))}
+	kinds.by.Store(name, k)
+	kinds.n++
+	return k
+}
+
+// Name returns the context's name, or "" for nil.
+func (c *Context) Name() string {
+	if c == nil || c.kind == nil {
+		return ""
+	}
+	return c.kind.name
+}
+
+// Ident returns what the option [Ident] gave, or "".
+func (c *Context) Ident() string {
+	if c == nil {
+		return ""
+	}
+	return c.ident
+}
+
+// Paths longer than this show where they begin and end.
+const (
+	pathHead = 8
+	pathTail = 24
+)
+
+// Path returns the names from the root to the context, like
+// server/conn[17]/request. Of a path of more than 32 names the middle is left
+// out. The path of nil is "(no context)". That of a deleted context is the one it
+// had. It costs a step for each context above, and allocates.
+func (c *Context) Path() string {
+	if c == nil {
+		return "(no context)"
+	}
+	depth := 0
+	for p := c; p != nil; p = p.parent.Load() {
+		depth++
+	}
+	segments := make([]string, 0, min(depth, pathHead+pathTail)+1)
+	i := 0 // from the end
+	for p := c; p != nil && i < depth; p = p.parent.Load() {
+		if depth <= pathHead+pathTail || i < pathTail || depth-i <= pathHead {
+			segments = append(segments, p.label())
+		} else if i == pathTail {
+			segments = append(segments, "…")
+		}
+		i++
+	}
+	slices.Reverse(segments)
+	return strings.Join(segments, "/")
+}
+
+// label returns the context's part of a path.
+func (c *Context) label() string {
+	if c.kind == nil {
+		return "(zero)"
+	}
+	if c.ident == "" {
+		return c.kind.name
+	}
+	return c.kind.name + "[" + c.ident + "]"
+}
+
+// of names the context as the place of a misuse, or nothing if there is none.
+func (c *Context) of() string {
+	if c == nil {
+		return ""
+	}
+	return " of " + c.Path()
+}
+
+// String describes the context in a line.
+func (c *Context) String() string {
+	if c == nil {
+		return "no memory context"
+	}
+	return c.Stats().String()
+}
+
+// Names returns the numbers of all names that contexts were given since the
+// program's start, at most some thousand, sorted. What is live is found by a walk
+// of all trees.
+func Names() iter.Seq[NameStats] {
+	return func(yield func(NameStats) bool) {
+		for _, s := range nameStats(takeCensus(nil)) {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// nameStats adds up a census by name.
+func nameStats(all *census) []NameStats {
+	by := make(map[*kind]int)
+	var list []NameStats
+	kinds.by.Range(func(_, v any) bool {
+		k := v.(*kind)
+		by[k] = len(list)
+		list = append(list, NameStats{
+			Name: k.name, Created: k.created.Load(), Deleted: k.deleted.Load(), Abandoned: k.abandoned.Load(),
+			Dropped: k.dropped.Load(), LimitErrors: k.limitErrors.Load(),
+			Usage: Usage{Peak: int(k.peak.Load())}, Warm: k.pool.Stats(),
+		})
+		return true
+	})
+	for i := range all.entries {
+		e := &all.entries[i]
+		at, known := by[e.c.kind]
+		if !known {
+			continue // made since
+		}
+		s := &list[at]
+		s.Live++
+		if s := e.c.state.Load(); s >= ended {
+			list[at].Held++
+		}
+		s.Bytes += e.own.Bytes
+		s.Chunks += e.own.Chunks
+		s.Peak = max(s.Peak, e.own.Peak)
+	}
+	slices.SortFunc(list, func(a, b NameStats) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// String returns the numbers in one line.
+func (s NameStats) String() string {
+	return fmt.Sprintf("%s: %d live (%d held) with %d bytes in %d chunks, at most %d in one; %d created, %d deleted, %d abandoned, %d dropped, %d limit errors; %v",
+		s.Name, s.Live, s.Held, s.Bytes, s.Chunks, s.Peak, s.Created, s.Deleted, s.Abandoned, s.Dropped, s.LimitErrors, s.Warm)
+}

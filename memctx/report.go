@@ -1,0 +1,151 @@
+package memctx
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ReportOptions say what [WriteReport] writes. The zero value is a report of
+// everything.
+type ReportOptions struct {
+	Of       *Context // and what is below it; nil: all roots
+	Children int      // most children listed of one context; 0: 100
+	Ranked   int      // rows of the ranking; 0: 20
+	JSON     bool     // a Snapshot as JSON instead of text
+}
+
+// WriteReport writes what contexts there are: as a tree, then by name, ranked by
+// bytes, then caches, pools and leaks, each where there is one. It returns an
+// error if an option is negative, and the writer's. It may be called from any
+// goroutine, also while the program is at work.
+//
+// The form is that of Postgres' MemoryContextStats.
+func WriteReport(w io.Writer, o ReportOptions) error {
+	if o.Children < 0 || o.Ranked < 0 {
+		return fmt.Errorf("memctx: WriteReport with Children %d and Ranked %d: want 0 or more", o.Children, o.Ranked)
+	}
+	s := snapshotOf(o.Of, cmp.Or(o.Children, listChildren))
+	if o.JSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(s)
+	}
+	_, err := io.WriteString(w, s.text(cmp.Or(o.Ranked, 20)))
+	return err
+}
+
+// text returns the report that people read.
+func (s *Snapshot) text(ranked int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "memory contexts at %s\n", s.Time.Format(time.RFC3339))
+	total, n := Usage{}, 0
+	var open []*Row // the way to the present one
+	leave := func(depth int) {
+		for k := len(open) - 1; k >= 0 && open[k].Depth >= depth; k-- {
+			if r := open[k]; r.More > 0 {
+				fmt.Fprintf(&b, "%s%d more with %d bytes\n", indent(r.Depth+1), r.More, r.MoreBytes)
+			}
+			open = open[:k]
+		}
+	}
+	for i := range s.Contexts {
+		r := &s.Contexts[i]
+		leave(r.Depth)
+		open = append(open, r)
+		if r.Depth == 0 {
+			total.Bytes += r.Total.Bytes
+			total.Chunks += r.Total.Chunks
+			n += r.Contexts
+		}
+		line := r.Stats
+		line.Path = quote(r.label())
+		fmt.Fprintf(&b, "%s%v\n", indent(r.Depth), line)
+	}
+	leave(0)
+	fmt.Fprintf(&b, "in all: %d bytes in %d chunks of %d contexts\n", total.Bytes, total.Chunks, n)
+
+	b.WriteString("\nby bytes\n")
+	rows := slices.Clone(s.Contexts)
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Own.Bytes, a.Own.Bytes) })
+	for _, r := range rows[:min(ranked, len(rows))] {
+		fmt.Fprintf(&b, "%12d %s\n", r.Own.Bytes, quote(r.Path))
+	}
+
+	b.WriteString("\nby name\n")
+	names := slices.Clone(s.Names)
+	slices.SortStableFunc(names, func(a, b NameStats) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for _, n := range names {
+		n.Name = quote(n.Name)
+		fmt.Fprintf(&b, "%v\n", n)
+	}
+	section(&b, "caches", s.Caches)
+	section(&b, "pools", s.Pools)
+	section(&b, "leaks", s.Leaks)
+	return b.String()
+}
+
+// indent returns the space in front of a row, which does not grow for ever.
+func indent(depth int) string { return strings.Repeat("  ", min(depth, 32)) }
+
+func section[T any](b *strings.Builder, title string, list []T) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, s := range list {
+		fmt.Fprintf(b, "%v\n", s)
+	}
+}
+
+// label returns the last part of the path.
+func (s *Stats) label() string {
+	if s.Ident == "" {
+		return s.Name
+	}
+	return s.Name + "[" + s.Ident + "]"
+}
+
+// quote keeps a name from doing what it likes to a terminal.
+func quote(s string) string {
+	for _, r := range s {
+		if !strconv.IsPrint(r) {
+			return fmt.Sprintf("%q", s)
+		}
+	}
+	return s
+}
+
+// DumpOnSignal writes a report to standard error whenever the process gets sig,
+// until stop is called. It panics if sig is nil.
+//
+//	stop := memctx.DumpOnSignal(syscall.SIGUSR1)
+func DumpOnSignal(sig os.Signal) (stop func()) {
+	if sig == nil {
+		panic("memctx: DumpOnSignal(nil): want a signal, like syscall.SIGUSR1")
+	}
+	c := make(chan os.Signal, 1)
+	done := make(chan struct{})
+	signal.Notify(c, sig)
+	go func() {
+		for {
+			select {
+			case <-c:
+				WriteReport(os.Stderr, ReportOptions{})
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(c)
+		close(done)
+	}
+}

@@ -1,0 +1,112 @@
+package memctx
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/haven-mem/haven/arena"
+)
+
+// Usage is memory in the chunks of arenas.
+type Usage struct {
+	Bytes  int // in chunks, whether handed out or not
+	Chunks int
+	Peak   int // the most bytes at one time
+}
+
+// Stats describes a context. For each context the numbers add up, while nobody
+// is at work in the tree:
+//
+//	Total.Bytes = Own.Bytes + Total.Bytes of the children
+//
+// and so do chunks. The peak of a subtree is exact where there is a Limit or a
+// Reserve. Elsewhere it is the sum of the peaks of what is in it now, which may
+// be more than was ever in use at one time.
+type Stats struct {
+	Name     string
+	Ident    string
+	Path     string // server/conn[17]/request
+	Own      Usage  // of the context's own arena
+	Total    Usage  // with the contexts below it
+	Limit    int    // bytes for the subtree; 0: none
+	Reserved int    // bytes set aside in the limits above by Reserve
+	Children int    // direct ones
+	Contexts int    // in the subtree, itself included
+	Leases   int
+	Resets   uint64
+	Deleted  bool // deleted, and held by a lease
+	Created  time.Time
+	Age      time.Duration
+}
+
+// NameStats describes all contexts of one name. While nobody is at work, and but
+// for what was below a dropped root,
+//
+//	Created = Live + Deleted + Abandoned + Dropped
+type NameStats struct {
+	Name        string
+	Live        int    // in trees, those held by leases included
+	Held        int    // of those, deleted ones that leases hold
+	Usage              // of the live ones' own arenas; Peak is the most that one context ever had
+	Created     uint64 // since the program's start, as are those that follow
+	Deleted     uint64 // and ended
+	Abandoned   uint64
+	Dropped     uint64 // roots left to the garbage collector without Delete
+	LimitErrors uint64 // at a limit of a context of this name
+	Warm        arena.PoolStats
+}
+
+// Stats returns the context's numbers. It costs a step for each context below,
+// and none for what is allocated in them. It may be called from any goroutine;
+// while others are at work, each number is right for some moment of the call.
+// Those of a nil context are zero.
+func (c *Context) Stats() Stats {
+	if c == nil {
+		return Stats{}
+	}
+	e := &takeCensus(c).entries[0]
+	return e.stats(c.Path())
+}
+
+// stats returns what Stats does.
+func (e *entry) stats(path string) Stats {
+	c := e.c
+	s := Stats{
+		Name: c.Name(), Ident: c.ident, Path: path, Own: e.own, Total: e.total,
+		Limit: c.ledger.limit, Children: e.children, Contexts: e.contexts, Resets: c.resets.Load(),
+		Created: began.Add(c.created), Age: c.age(),
+	}
+	c.ledger.acct.Lock()
+	s.Reserved = c.ledger.reserve
+	c.ledger.acct.Unlock()
+	c.mu.Lock()
+	s.Leases = c.leases
+	c.mu.Unlock()
+	st := c.state.Load()
+	s.Deleted = st == ended || st == ending
+	return s
+}
+
+func (c *Context) age() time.Duration { return time.Since(began) - c.created }
+
+// String returns the numbers in one line.
+func (s Stats) String() string {
+	line := fmt.Sprintf("%s: %d bytes in %d chunks", s.Path, s.Own.Bytes, s.Own.Chunks)
+	if s.Contexts > 1 {
+		line += fmt.Sprintf(", %d in %d with %d contexts below", s.Total.Bytes, s.Total.Chunks, s.Contexts-1)
+	}
+	line += fmt.Sprintf(", peak %d", s.Total.Peak)
+	if s.Limit > 0 {
+		line += fmt.Sprintf(", limit %d", s.Limit)
+	}
+	if s.Reserved > 0 {
+		line += fmt.Sprintf(", %d set aside", s.Reserved)
+	}
+	if s.Leases > 0 {
+		line += fmt.Sprintf(", %d leases", s.Leases)
+	}
+	if s.Deleted {
+		line += ", deleted"
+	}
+	return line + fmt.Sprintf(", %d resets, %v old", s.Resets, s.Age.Round(time.Millisecond))
+}
