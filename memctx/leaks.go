@@ -46,7 +46,7 @@ func Leaks() []Leak {
 }
 
 func findings() []Leak {
-	var list []Leak
+	list := []Leak{}
 	for _, f := range leak.All() {
 		list = append(list, Leak(f))
 	}

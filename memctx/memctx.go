@@ -123,15 +123,14 @@ func (c *Context) add(op, name string, opts []Option) (*Context, error) {
 	if name == "" {
 		panic(fmt.Sprintf("memctx: %s%s with an empty name: want the name of a kind of work, like \"request\"", op, c.of()))
 	}
-	var o options
-	for _, opt := range opts {
-		if opt.apply != nil { // the zero Option sets nothing
-			opt.apply(&o)
+	n := &Context{kind: c.kindOf(name), created: time.Since(began)}
+	n.ledger.ctx = n
+	for _, o := range opts {
+		if o.apply != nil { // the zero Option sets nothing
+			o.apply(n)
 		}
 	}
-	o.check(op, name, c)
-	n := &Context{kind: c.kindOf(name), ident: o.ident, maxAge: o.maxAge, created: time.Since(began)}
-	n.ledger.ctx, n.ledger.limit, n.ledger.reserve = n, o.limit, o.reserve
+	n.checkOptions(op, name, c)
 	n.state.Store(live)
 	if leak.Sampled() {
 		n.site = leak.Here("context", name)
@@ -148,7 +147,7 @@ func (c *Context) add(op, name string, opts []Option) (*Context, error) {
 	}
 	n.parent.Store(c)
 	n.ledger.up = c.bound()
-	if o.reserve > 0 {
+	if n.ledger.reserve > 0 {
 		if err := n.ledger.setAside(); err != nil {
 			c.mu.Unlock()
 			return nil, err
@@ -238,25 +237,27 @@ func (c *Context) remove(n *Context) {
 // into a Pool. The arena of a nil context is nil, which stands for Go's heap.
 // Arena panics after Delete.
 func (c *Context) Arena() *arena.Arena {
+	if c != nil && c.state.Load() == live && c.arena != nil {
+		return c.arena
+	}
+	return c.takeArena()
+}
+
+// takeArena is Arena the first time, and after the context's best days.
+func (c *Context) takeArena() *arena.Arena {
 	if c == nil {
 		return nil
 	}
-	if c.arena == nil || c.state.Load() != live {
-		c.takeArena()
-	}
-	return c.arena
-}
-
-func (c *Context) takeArena() {
 	c.mustBeUsable("Arena")
 	if c.arena != nil {
-		return
+		return c.arena
 	}
 	a := c.kind.pool.Get()
 	account.Attach(a, &c.ledger)
 	c.mu.Lock()
 	c.arena = a
 	c.mu.Unlock()
+	return a
 }
 
 // OnReset registers f to run once, when the context is Reset or ends; the last

@@ -160,7 +160,7 @@ func Names() iter.Seq[NameStats] {
 // nameStats adds up a census by name.
 func nameStats(all *census) []NameStats {
 	by := make(map[*kind]int)
-	var list []NameStats
+	list := []NameStats{}
 	kinds.by.Range(func(_, v any) bool {
 		k := v.(*kind)
 		by[k] = len(list)

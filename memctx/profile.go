@@ -42,8 +42,8 @@ func WriteProfile(w io.Writer) error {
 	return p.Close()
 }
 
-// maxFrames bounds the stacks of a profile, the cut included. Viewers draw a frame
-// a few pixels high, and some refuse more than a thousand.
+// maxFrames bounds the stacks of a profile, the cut included: that of a tree which
+// is one long chain would otherwise grow with the square of its depth.
 const maxFrames = 512
 
 const cut = "…"

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -144,8 +145,8 @@ func DumpOnSignal(sig os.Signal) (stop func()) {
 			}
 		}
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		signal.Stop(c)
 		close(done)
-	}
+	})
 }

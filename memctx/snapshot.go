@@ -50,8 +50,8 @@ func snapshotOf(c *Context, children int) *Snapshot {
 		Time:     time.Now(),
 		Contexts: all.rows(children),
 		Names:    nameStats(all),
-		Caches:   slices.Collect(slab.Caches()),
-		Pools:    slices.Collect(pool.Pools()),
+		Caches:   slices.AppendSeq([]slab.Stats{}, slab.Caches()),
+		Pools:    slices.AppendSeq([]pool.Stats{}, pool.Pools()),
 		Leaks:    findings(),
 	}
 }
@@ -73,7 +73,7 @@ func (all *census) rows(children int) []Row {
 		}
 	}
 
-	var rows []Row
+	rows := []Row{} // not null in JSON, as the other lists
 	var labels []string
 	type place struct{ at, parentRow, depth int }
 	var stack []place
