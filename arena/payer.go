@@ -20,6 +20,7 @@ func (a *Arena) attach(p account.Payer) {
 	}
 	if a.chunks > 0 && !p.Charge(a.reserved, a.chunks) {
 		a.trim(0)
+		p.Charge(a.reserved, a.chunks) // those of values without a size stay
 	}
 	a.payer = p
 }

@@ -205,7 +205,8 @@ func (l *dynamicLane) dropIdle() {
 func (l *dynamicLane) leave() {
 	l.note(l.inUse())
 	l.dropFrom(0)
-	l.cur, l.left, l.active = 0, 0, false
+	l.cur, l.left = 0, 0
+	l.active, l.listed = false, false
 }
 
 func (l *dynamicLane) forget(most int) {

@@ -105,7 +105,7 @@ func (l *Lane[T]) leave() {
 	l.note(l.inUse())
 	l.drop()
 	l.free, l.i = nil, 0
-	l.active = false
+	l.active, l.listed = false, false
 	l.checkInvariants()
 }
 

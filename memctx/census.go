@@ -45,7 +45,7 @@ func (all *census) add(root *Context) {
 	})
 	for i := len(all.entries) - 1; i >= start; i-- {
 		e := &all.entries[i]
-		if e.c.ledger.isBound() {
+		if e.c.ledger.isBound {
 			e.total.Peak = max(int(e.c.ledger.totalPeak.Load()), e.total.Bytes)
 		}
 		if e.parent >= 0 {

@@ -46,14 +46,11 @@ func (c *Context) Delete() {
 		c.mu.Unlock()
 		c.unusable("Delete")
 	}
-	c.unwatch()
-	if c.children == 0 {
-		c.state.Store(ended)
-		c.mu.Unlock()
+	if c.children == 0 && c.leases == 0 {
 		// The common case, a request: nothing to walk.
-		if c.claim() {
-			c.finish(nil)
-		}
+		c.state.Store(ending)
+		c.mu.Unlock()
+		c.finish(nil)
 		return
 	}
 	c.mu.Unlock()
@@ -149,6 +146,7 @@ func (c *Context) close(t *teardown) {
 	a, forsaken := c.arena, c.forsaken
 	c.arena = nil
 	c.state.Store(gone)
+	c.unwatch()
 	c.mu.Unlock()
 	if a != nil {
 		raise(&c.kind.peak, c.ledger.peak.Load())
@@ -158,14 +156,12 @@ func (c *Context) close(t *teardown) {
 	if !forsaken {
 		c.kind.deleted.Add(1)
 	}
-	if !c.detached {
-		if p := c.unlink(); p != nil && p.state.Load() == ended {
-			if t != nil {
-				t.list = append(t.list, p)
-			} else {
-				t = &teardown{list: []*Context{p}}
-				defer t.run()
-			}
+	if p := c.unlink(); p != nil && p.state.Load() == ended {
+		if t != nil {
+			t.list = append(t.list, p)
+		} else {
+			t = &teardown{list: []*Context{p}}
+			defer t.run()
 		}
 	}
 	switch {
@@ -216,16 +212,16 @@ func (c *Context) Reset() {
 	c.mustBeUsable("Reset")
 	c.notInCallback("Reset")
 	c.mu.Lock()
-	children, held := c.children, c.leases > 0
+	children := c.children
 	c.mu.Unlock()
 	if children == 0 {
-		c.resetOwn(held)
+		c.resetOwn(false)
 		return
 	}
 	defer func() {
 		c.watchHeld()
 		c.mu.Lock()
-		held := c.leases > 0 || c.children > 0
+		held := c.children > 0
 		c.mu.Unlock()
 		c.resetOwn(held)
 	}()
@@ -266,23 +262,28 @@ func (r *resets) run() {
 	}()
 	for len(r.list) > 0 {
 		k := len(r.list) - 1
-		m, held := r.list[k], r.held[k]
+		m := r.list[k]
 		r.list = r.list[:k]
+		r.reset(m, r.held[k])
+	}
+}
+
+func (r *resets) reset(m member, held bool) {
+	defer func() { // a callback may have taken a lease
 		m.c.mu.Lock()
-		s := m.c.state.Load()
 		held = held || m.c.leases > 0
 		m.c.mu.Unlock()
 		if held && m.parent >= 0 {
 			r.held[m.parent] = true
 		}
-		if s < ended {
-			m.c.resetOwn(held)
-		}
+	}()
+	if m.c.state.Load() < ended {
+		m.c.resetOwn(held)
 	}
 }
 
-// resetOwn resets a context without those below it. If it is held, its memory is
-// left as it is.
+// resetOwn resets a context without those below it; held says that a lease holds
+// one of those.
 func (c *Context) resetOwn(held bool) {
 	if len(c.callbacks) > 0 {
 		defer c.resetMemory(held)
@@ -298,6 +299,21 @@ func (c *Context) resetMemory(held bool) {
 		return
 	}
 	c.watchGrowth()
+	c.mu.Lock()
+	held = held || c.leases > 0 || c.forsaken
+	c.mu.Unlock()
+	done := false
+	defer func() {
+		if !done { // a callback of the arena's own panicked; the others ran
+			c.rewind(held)
+		}
+	}()
+	c.rewind(held)
+	done = true
+}
+
+// rewind takes back what the arena handed out, or leaves it as it is.
+func (c *Context) rewind(held bool) {
 	if held {
 		account.Leave(c.arena)
 	} else {

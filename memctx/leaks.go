@@ -3,6 +3,7 @@ package memctx
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/haven-mem/haven/internal/leak"
@@ -39,9 +40,14 @@ func (l Leak) String() string {
 // Leaks returns what the leak finder found since the program's start, those found
 // most often first. A program that drops its contexts and arenas is not wrong,
 // only slower: their memory goes to the garbage collector. It costs a step for
-// each context there is.
+// each context there is if one was ever given a [MaxAge].
 func Leaks() []Leak {
-	takeCensus(nil).watchAge()
+	if aging.Load() {
+		all := takeCensus(nil)
+		for i := range all.entries {
+			all.entries[i].c.watchAge(all.entries[i].total.Bytes)
+		}
+	}
 	return findings()
 }
 
@@ -111,12 +117,13 @@ func (c *Context) watchHeld() {
 	}
 }
 
-// watchAge reports the contexts that are older than they may be, once each.
-func (all *census) watchAge() {
-	for i := range all.entries {
-		c := all.entries[i].c
-		if c.maxAge > 0 && c.age() > c.maxAge && c.aged.CompareAndSwap(false, true) {
-			leak.Report(leak.Old, "context", c.kind.name, c.Path(), all.entries[i].total.Bytes, c.age(), c.site)
-		}
+// aging is set once there was a context with a MaxAge.
+var aging atomic.Bool
+
+// watchAge reports the context, which has so many bytes with what is below it, if
+// it is older than it may be, once.
+func (c *Context) watchAge(bytes int) {
+	if c.maxAge > 0 && c.age() > c.maxAge && c.aged.CompareAndSwap(false, true) {
+		leak.Report(leak.Old, "context", c.kind.name, c.Path(), bytes, c.age(), c.site)
 	}
 }

@@ -32,6 +32,9 @@ func (c *Context) Release() {
 	c.mu.Lock()
 	if c.leases == 0 {
 		c.mu.Unlock()
+		if c.state.Load() == invalid {
+			c.unusable("Release")
+		}
 		panic("memctx: Release without Retain" + c.of())
 	}
 	c.leases--

@@ -1,6 +1,7 @@
 package memctx
 
 import (
+	"cmp"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,8 @@ type ledger struct {
 	acct    sync.Mutex
 	up      *ledger // the next bound ledger above; changed by SetParent, with mu and acct held
 	limit   int     // 0: none
-	reserve int     // taken from up whether it is used or not
+	isBound bool    // has a limit or sets memory aside
+	reserve int     // taken from up whether it is used or not; 0 at the context's end
 	total   int
 	claim   *claim // of an abandoned context
 
@@ -34,13 +36,10 @@ type ledger struct {
 	totalBytes          atomic.Int64 // total, for readers without the lock
 }
 
-// isBound reports whether ledgers below pass on to this one.
-func (x *ledger) isBound() bool { return x.limit > 0 || x.reserve > 0 }
-
 // bound returns the account to which a child passes on. c.mu is held, since that
 // is what keeps SetParent from changing it.
 func (c *Context) bound() *ledger {
-	if c.ledger.isBound() {
+	if c.ledger.isBound {
 		return &c.ledger
 	}
 	return c.ledger.up
@@ -49,7 +48,7 @@ func (c *Context) bound() *ledger {
 // Charge implements account.Payer.
 func (x *ledger) Charge(bytes, chunks int) bool {
 	x.acct.Lock()
-	full := x.take(bytes, false)
+	full := x.take(bytes)
 	x.acct.Unlock()
 	if full != nil {
 		return false
@@ -62,13 +61,13 @@ func (x *ledger) Charge(bytes, chunks int) bool {
 // Refusal implements account.Payer.
 func (x *ledger) Refusal(requested int) error {
 	_, full := x.room()
-	return full.limitError(x, requested)
+	return full.limitError(x.ctx, x.ctx.parent.Load(), requested)
 }
 
 // Credit implements account.Payer.
 func (x *ledger) Credit(bytes, chunks int) {
 	x.acct.Lock()
-	x.give(bytes)
+	x.take(-bytes)
 	x.acct.Unlock()
 	x.bytes.Add(int64(-bytes))
 	x.chunks.Add(int64(-chunks))
@@ -88,52 +87,73 @@ func (x *ledger) room() (room int, narrowest *ledger) {
 	defer x.acct.Unlock()
 	ahead := 0 // what the ledgers on the way have set aside
 	for y := x; ; {
-		if left := y.limit - y.total + ahead; y.limit > 0 && left < room {
+		if left := min(y.limit-y.total, math.MaxInt-ahead) + ahead; y.limit > 0 && left < room {
 			room, narrowest = left, y
 		}
 		ahead += max(y.reserve-y.total, 0)
 		if y = y.up; y == nil {
-			return max(room, 0), narrowest
+			return room, narrowest
 		}
 		y.acct.Lock()
 		defer y.acct.Unlock()
 	}
 }
 
-// take adds bytes to the ledger and those above it. If that exceeds a limit it
-// takes nothing and returns the ledger whose limit it is; if force is set it
-// takes all the same. x.acct is held.
-func (x *ledger) take(bytes int, force bool) (full *ledger) {
-	if x.limit > 0 && bytes > x.limit-x.total && !force {
-		return x
+// take adds bytes to the ledger and what passes on from there to those above it.
+// If that exceeds a limit it changes nothing and returns the ledger whose limit it
+// is. Fewer than 0 bytes are given back. x.acct is held.
+func (x *ledger) take(bytes int) (full *ledger) {
+	top := x // x and those up to here are locked
+	for more := bytes; ; top.acct.Lock() {
+		if !top.fits(more) {
+			full = top
+			break
+		}
+		if more = top.passing(more); more == 0 || top.up == nil {
+			break
+		}
+		top = top.up
 	}
-	more := max(x.total+bytes, x.reserve) - max(x.total, x.reserve)
-	if full = x.up.pass(more, force); full != nil {
-		return full
+	for y := x; ; {
+		up := y.up
+		if full == nil {
+			bytes = y.add(bytes)
+		}
+		if y != x {
+			y.acct.Unlock()
+		}
+		if y == top {
+			return full
+		}
+		y = up
 	}
-	x.setTotal(x.total + bytes)
-	return nil
 }
 
-// pass takes or gives bytes for a ledger below. A nil ledger is no limit.
-func (x *ledger) pass(bytes int, force bool) (full *ledger) {
+// pass is take for a ledger below. A nil ledger is no limit.
+func (x *ledger) pass(bytes int) (full *ledger) {
 	if x == nil || bytes == 0 {
 		return nil
 	}
 	x.acct.Lock()
-	defer x.acct.Unlock()
-	if bytes < 0 {
-		x.give(-bytes)
-		return nil
-	}
-	return x.take(bytes, force)
+	full = x.take(bytes)
+	x.acct.Unlock()
+	return full
 }
 
-// give takes bytes back. x.acct is held.
-func (x *ledger) give(bytes int) {
-	less := max(x.total, x.reserve) - max(x.total-bytes, x.reserve)
-	x.setTotal(x.total - bytes)
-	x.up.pass(-less, true)
+// fits reports whether there is room for more bytes in this ledger: without a
+// limit as much as a number can hold. x.acct is held.
+func (x *ledger) fits(bytes int) bool { return bytes <= cmp.Or(x.limit, math.MaxInt)-x.total }
+
+// passing returns how many more bytes, or less, up counts when there are so many
+// more, or less. x.acct is held.
+func (x *ledger) passing(bytes int) int { return max(x.total+bytes, x.reserve) - x.passed() }
+
+// add changes the total, and returns by how much up is to change its own. x.acct
+// is held.
+func (x *ledger) add(bytes int) (passing int) {
+	passing = x.passing(bytes)
+	x.setTotal(x.total + bytes)
+	return passing
 }
 
 func (x *ledger) setTotal(total int) {
@@ -150,8 +170,8 @@ func (x *ledger) passed() int { return max(x.total, x.reserve) }
 
 // setAside takes the reserve of a new ledger.
 func (x *ledger) setAside() error {
-	if full := x.up.pass(x.reserve, false); full != nil {
-		return full.limitError(x, x.reserve)
+	if full := x.up.pass(x.reserve); full != nil {
+		return full.limitError(x.ctx, x.ctx.parent.Load(), x.reserve)
 	}
 	return nil
 }
@@ -166,24 +186,27 @@ func (x *ledger) close() {
 	held := x.passed() - x.total
 	x.reserve = 0
 	x.setTotal(x.total)
-	x.up.pass(-held, true)
+	x.up.pass(-held)
 }
 
 // maxChain bounds the contexts that a LimitError names.
 const maxChain = 32
 
-// limitError returns the error for bytes requested in a context, of which asked
-// is the ledger, beyond the limit of x.
-func (x *ledger) limitError(asked *ledger, requested int) error {
+// limitError returns the error for bytes beyond the limit of x that were requested
+// in the context asked, which is, or would have come, below parent.
+func (x *ledger) limitError(asked, parent *Context, requested int) error {
 	c := x.ctx
 	c.kind.limitErrors.Add(1)
 	e := &arena.LimitError{Name: c.Path(), Limit: x.limit, Used: int(x.totalBytes.Load()), Requested: requested}
-	for a := asked.ctx; a != nil && len(e.Chain) < maxChain; a = a.parent.Load() {
+	for a, next := asked, parent; a != nil && len(e.Chain) < maxChain; {
 		u := arena.LimitUse{Path: a.Path(), Used: int(a.ledger.bytes.Load()), Limit: a.ledger.limit}
-		if a.ledger.isBound() {
+		if a.ledger.isBound {
 			u.Used = int(a.ledger.totalBytes.Load())
 		}
 		e.Chain = append(e.Chain, u)
+		if a = next; a != nil {
+			next = a.parent.Load()
+		}
 	}
 	return e
 }

@@ -17,14 +17,14 @@ import (
 // it ends before it does. Make one with [New] or [Context.Child].
 //
 // A Context is for one goroutine at a time, as is the arena it hands out. Child,
-// Retain, Release, Stats, Walk and what describes the context may be called from
-// any goroutine at any time, and different contexts of a tree may be used by
-// different goroutines.
+// Retain, Release, Abandon, Stats, Walk and what describes the context may be
+// called from any goroutine at any time, and different contexts of a tree may be
+// used by different goroutines.
 //
 // A nil *Context stands for no context: its Arena is nil, which is Go's heap, its
 // children are nil, and everything else does nothing. So code that is written for
-// contexts also runs without one. The zero Context is not usable; its methods
-// panic.
+// contexts also runs without one. The zero Context is not usable: what does more
+// than describe it panics.
 //
 // It takes some 300 bytes, and an arena when it is first asked for one.
 type Context struct {
@@ -48,18 +48,17 @@ type Context struct {
 	growth   growth
 	arena    *arena.Arena // written by the owner only, with mu held
 	forsaken bool         // was abandoned: its memory is never used again
-	detached bool         // is not among its parent's children
+	cleanup  runtime.Cleanup
+	watched  bool // cleanup is set, of a context without a parent
 
 	next, prev *Context // siblings; guarded by the parent's mu
+	linked     bool     // is among the parent's children; guarded by the parent's mu
 
 	// Of the owner alone.
 	callbacks []func()
 	calling   bool
 
-	// Of a context without a parent.
-	cleanup runtime.Cleanup
-	watched bool // cleanup is set
-	listed  bool // in roots
+	listed bool // in roots; guarded by structure once others know the context
 
 	lastKind atomic.Pointer[kind] // of the last child
 
@@ -85,8 +84,8 @@ var (
 // New returns a context without a parent. It panics if name is empty, and if an
 // option does not fit: see each of them.
 //
-// A root that is dropped without [Context.Delete] goes to the garbage collector
-// with all below it, callbacks are not run, and the leak finder counts it.
+// A root that is dropped before its end goes to the garbage collector with all
+// below it, callbacks are not run, and the leak finder counts it.
 func New(name string, opts ...Option) *Context {
 	c, err := (*Context)(nil).add("New", name, opts)
 	if err != nil {
@@ -131,6 +130,10 @@ func (c *Context) add(op, name string, opts []Option) (*Context, error) {
 		}
 	}
 	n.checkOptions(op, name, c)
+	if n.maxAge > 0 {
+		aging.Store(true)
+	}
+	n.ledger.isBound = n.ledger.limit > 0 || n.ledger.reserve > 0
 	n.state.Store(live)
 	if leak.Sampled() {
 		n.site = leak.Here("context", name)
@@ -143,7 +146,7 @@ func (c *Context) add(op, name string, opts []Option) (*Context, error) {
 	c.mu.Lock()
 	if !c.usable() || c.state.Load() == ending {
 		c.mu.Unlock()
-		panic(fmt.Sprintf("memctx: Child(%q) of the deleted context %s", name, c.Path()))
+		c.unusable(fmt.Sprintf("Child(%q)", name))
 	}
 	n.parent.Store(c)
 	n.ledger.up = c.bound()
@@ -153,13 +156,18 @@ func (c *Context) add(op, name string, opts []Option) (*Context, error) {
 			return nil, err
 		}
 	}
+	if c.forsaken {
+		n.state.Store(abandoned)
+		n.forsake(c.ledger.up)
+	}
 	c.link(n)
 	c.mu.Unlock()
 	n.kind.created.Add(1)
 	return n, nil
 }
 
-// becomeRoot lists c with the roots, and counts it if it is dropped.
+// becomeRoot lists c with the roots, and counts it if it is dropped. c.mu is held
+// if others know c.
 func (c *Context) becomeRoot() {
 	if !c.listed {
 		c.listed = true
@@ -167,17 +175,18 @@ func (c *Context) becomeRoot() {
 	}
 	type root struct {
 		kind    *kind
+		ident   string
 		site    *leak.Site
 		created time.Duration
 	}
 	c.watched = true
 	c.cleanup = runtime.AddCleanup(c, func(r root) {
 		r.kind.dropped.Add(1)
-		leak.Report(leak.Dropped, "context", r.kind.name, r.kind.name, 0, time.Since(began)-r.created, r.site)
-	}, root{c.kind, c.site, c.created})
+		leak.Report(leak.Dropped, "context", r.kind.name, label(r.kind.name, r.ident), 0, time.Since(began)-r.created, r.site)
+	}, root{c.kind, c.ident, c.site, c.created})
 }
 
-// unwatch is for a root that has a parent now, or was ended.
+// unwatch is for a root that has a parent now, or has ended. c.mu is held.
 func (c *Context) unwatch() {
 	if c.watched {
 		c.watched = false
@@ -187,6 +196,7 @@ func (c *Context) unwatch() {
 
 // link makes n the first of c's children. c.mu is held.
 func (c *Context) link(n *Context) {
+	n.linked = true
 	n.next = c.first
 	if c.first != nil {
 		c.first.prev = n
@@ -197,8 +207,8 @@ func (c *Context) link(n *Context) {
 	c.children++
 }
 
-// unlink takes c out of its parent's children and returns the parent. Who calls
-// it is the only one who does.
+// unlink takes c out of its parent's children and returns the parent, or nil if c
+// was not among them.
 func (c *Context) unlink() *Context {
 	for {
 		p := c.parent.Load()
@@ -207,8 +217,14 @@ func (c *Context) unlink() *Context {
 		}
 		p.mu.Lock()
 		if c.parent.Load() == p { // and not moved since
-			p.remove(c)
+			linked := c.linked
+			if linked {
+				p.remove(c)
+			}
 			p.mu.Unlock()
+			if !linked {
+				return nil
+			}
 			return p
 		}
 		p.mu.Unlock()
@@ -227,7 +243,7 @@ func (c *Context) remove(n *Context) {
 	} else {
 		c.last = n.prev
 	}
-	n.next, n.prev = nil, nil
+	n.next, n.prev, n.linked = nil, nil, false
 	c.children--
 }
 
@@ -264,9 +280,9 @@ func (c *Context) takeArena() *arena.Arena {
 // one registered runs first, while everything allocated is still intact, and
 // after those of the contexts below. If one panics the others still run, and the
 // panic goes on. f may allocate in the context; what it registers runs in the
-// same round. It must not Reset, Delete or Abandon the context. The callbacks of
-// an abandoned context run only if it is deleted after all. For a nil context,
-// which never ends, f is dropped. OnReset panics if f is nil, and after Delete.
+// same round. It must not Reset or Delete the context. The callbacks of an
+// abandoned context run only if it is deleted after all. For a nil context, which
+// never ends, f is dropped. OnReset panics if f is nil, and after Delete.
 func (c *Context) OnReset(f func()) {
 	if f == nil {
 		panic("memctx: OnReset(nil)" + c.of())
@@ -313,8 +329,13 @@ func (c *Context) mustBeUsable(op string) {
 }
 
 func (c *Context) unusable(op string) {
+	panic("memctx: " + op + " of " + c.fault())
+}
+
+// fault says what the context is that is not usable.
+func (c *Context) fault() string {
 	if c.state.Load() == invalid {
-		panic("memctx: " + op + " of a zero Context: make one with New or Child")
+		return "a zero Context: make one with New or Child"
 	}
-	panic("memctx: " + op + " of the deleted context " + c.Path())
+	return "the deleted context " + c.Path()
 }

@@ -7,7 +7,7 @@ import "fmt"
 // returns an error if p is the context itself or below it, if one of the two was
 // abandoned, and an [*arena.LimitError] if a limit above p has no room; then
 // nothing has changed. Its cost is the number of contexts below. On a nil context
-// it does nothing. It panics if one of the two is deleted.
+// it does nothing. It panics if p is deleted, or the context without a lease.
 //
 // The use is Postgres': build something where it goes with its maker if that
 // fails, and give it to a longer life when it is done.
@@ -16,9 +16,7 @@ func (c *Context) SetParent(p *Context) error {
 		return nil
 	}
 	c.mustBeUsable("SetParent")
-	structure.Lock()
 	old, err := c.move(p)
-	structure.Unlock()
 	if err == nil && old != nil && old.state.Load() == ended { // and may have waited for c alone
 		t := teardown{list: []*Context{old}}
 		t.run()
@@ -26,36 +24,45 @@ func (c *Context) SetParent(p *Context) error {
 	return err
 }
 
-// move is SetParent with structure held. It returns the parent before.
+// move is SetParent without the end of the parent before, which it returns. It
+// holds mu of all contexts that have a part in it, so that none of them ends, and
+// nobody makes contexts below them, in the meantime.
 func (c *Context) move(p *Context) (old *Context, err error) {
-	old = c.parent.Load()
+	structure.Lock()
+	defer structure.Unlock()
 	for q := p; q != nil; q = q.parent.Load() {
 		if q == c {
-			return old, fmt.Errorf("memctx: SetParent of %s to %s: want a context that is not the same or below it", c.Path(), p.Path())
+			return nil, fmt.Errorf("memctx: SetParent of %s to %s: want a context that is not the same or below it", c.Path(), p.Path())
 		}
 	}
-	for _, x := range []*Context{c, p} {
-		if x != nil && x.state.Load() == abandoned {
-			return old, fmt.Errorf("memctx: SetParent of %s to %s: %s was abandoned", c.Path(), p.Path(), x.Path())
-		}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.usable() || c.state.Load() == ending {
+		c.unusable("SetParent")
 	}
-	if p != nil && p.state.Load() != live {
-		panic(fmt.Sprintf("memctx: SetParent of %s to the deleted context %s", c.Path(), p.Path()))
-	}
-	if p == old {
-		return old, nil
+	if c.forsaken {
+		return nil, fmt.Errorf("memctx: SetParent of %s to %s: %s was abandoned", c.Path(), p.Path(), c.Path())
 	}
 	var up *ledger
 	if p != nil {
 		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch p.state.Load() {
+		case live:
+		case abandoned:
+			return nil, fmt.Errorf("memctx: SetParent of %s to %s: %s was abandoned", c.Path(), p.Path(), p.Path())
+		default:
+			panic("memctx: SetParent of " + c.Path() + " to " + p.fault())
+		}
 		up = p.bound()
-		p.mu.Unlock()
 	}
-	from := c.ledger.up
-	if from != up {
-		if err := c.moveLedgers(from, up, false); err != nil {
-			c.moveLedgers(up, from, true)
-			return old, err
+	old = c.parent.Load()
+	if p == old {
+		return old, nil
+	}
+	if from := c.ledger.up; from != up {
+		if full, n := c.moveLedgers(from, up); full != nil {
+			return nil, full.limitError(c, p, n)
 		}
 	}
 	if old != nil {
@@ -65,8 +72,6 @@ func (c *Context) move(p *Context) (old *Context, err error) {
 	}
 	c.parent.Store(p)
 	if p != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
 		p.link(c)
 		c.unwatch()
 	} else {
@@ -75,44 +80,89 @@ func (c *Context) move(p *Context) (old *Context, err error) {
 	return old, nil
 }
 
-// moveLedgers makes each ledger of the subtree that passes on to from do so to
-// to, and moves what it passed on. At the first one for which there is no room it
-// stops with an error; if force is set there always is.
-func (c *Context) moveLedgers(from, to *ledger, force bool) error {
-	for stack := []*Context{c}; len(stack) > 0; {
-		k := len(stack) - 1
-		x := stack[k]
-		stack = stack[:k]
-		x.mu.Lock()
-		full := (*ledger)(nil)
-		if x.ledger.up == from {
-			full = x.ledger.move(to, force)
+// moveLedgers makes the ledgers of the subtree that pass on to from do so to to,
+// and moves what they passed on, which is n bytes. If there is no room it changes
+// nothing and returns the ledger that is full. c.mu is held.
+func (c *Context) moveLedgers(from, to *ledger) (full *ledger, n int) {
+	list := []*Context{c}
+	for i := 0; i < len(list); i++ {
+		x := list[i]
+		if x != c {
+			x.mu.Lock()
+			defer x.mu.Unlock()
 		}
-		if !x.ledger.isBound() && full == nil { // below a bound one nothing changes
+		x.ledger.acct.Lock()
+		n += x.ledger.passed()
+		if !x.ledger.isBound { // below a bound one nothing changes
 			for y := x.first; y != nil; y = y.next {
-				stack = append(stack, y)
+				list = append(list, y)
 			}
 		}
-		x.mu.Unlock()
-		if full != nil {
-			return full.limitError(&x.ledger, int(x.ledger.totalBytes.Load()))
+	}
+	full = shift(from, to, n)
+	for _, x := range list {
+		if full == nil {
+			x.ledger.up = to
 		}
+		x.ledger.acct.Unlock()
+	}
+	return full, n
+}
+
+// shift makes to count n bytes that from counted. If a limit does not permit it,
+// it changes nothing and returns the ledger whose limit it is. All ledgers below
+// the first that is above both are locked until it is known, so that nobody else
+// takes what is on its way, and what both are below counts no more than it must.
+func shift(from, to *ledger, n int) (full *ledger) {
+	common := meet(from, to)
+	less, more := -n, n
+	for x := from; x != common; x = x.up {
+		x.acct.Lock()
+		defer x.acct.Unlock()
+		less = x.passing(less)
+	}
+	for x := to; x != common; x = x.up {
+		x.acct.Lock()
+		defer x.acct.Unlock()
+		if full == nil && !x.fits(more) {
+			full = x
+		}
+		more = x.passing(more)
+	}
+	if full == nil {
+		full = common.pass(more + less)
+	}
+	if full != nil {
+		return full
+	}
+	less, more = -n, n
+	for x := from; x != common; x = x.up {
+		less = x.add(less)
+	}
+	for x := to; x != common; x = x.up {
+		more = x.add(more)
 	}
 	return nil
 }
 
-// move passes on to another ledger what was passed on to up. It returns the
-// ledger whose limit does not permit it, if there is one.
-func (x *ledger) move(to *ledger, force bool) (full *ledger) {
-	x.acct.Lock()
-	defer x.acct.Unlock()
-	n := x.passed()
-	from := x.up
-	x.up.pass(-n, true)
-	if full = to.pass(n, force); full != nil {
-		from.pass(n, true)
-		return full
+// meet returns the first ledger that both pass on to, by way of others or
+// themselves, or nil. structure is held.
+func meet(x, y *ledger) *ledger {
+	more := 0 // ledgers above x than above y
+	for z := x; z != nil; z = z.up {
+		more++
 	}
-	x.up = to
-	return nil
+	for z := y; z != nil; z = z.up {
+		more--
+	}
+	for ; more > 0; more-- {
+		x = x.up
+	}
+	for ; more < 0; more++ {
+		y = y.up
+	}
+	for x != y {
+		x, y = x.up, y.up
+	}
+	return x
 }

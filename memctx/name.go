@@ -122,10 +122,14 @@ func (c *Context) label() string {
 	if c.kind == nil {
 		return "(zero)"
 	}
-	if c.ident == "" {
-		return c.kind.name
+	return label(c.kind.name, c.ident)
+}
+
+func label(name, ident string) string {
+	if ident == "" {
+		return name
 	}
-	return c.kind.name + "[" + c.ident + "]"
+	return name + "[" + ident + "]"
 }
 
 // of names the context as the place of a misuse, or nothing if there is none.
@@ -149,7 +153,14 @@ func (c *Context) String() string {
 // of all trees.
 func Names() iter.Seq[NameStats] {
 	return func(yield func(NameStats) bool) {
-		for _, s := range nameStats(takeCensus(nil)) {
+		t := newTally()
+		for r := range Roots() {
+			r.Walk(func(c *Context, _ int) bool {
+				t.add(c, c.ledger.own())
+				return true
+			})
+		}
+		for _, s := range t.sorted() {
 			if !yield(s) {
 				return
 			}
@@ -157,37 +168,48 @@ func Names() iter.Seq[NameStats] {
 	}
 }
 
-// nameStats adds up a census by name.
-func nameStats(all *census) []NameStats {
-	by := make(map[*kind]int)
-	list := []NameStats{}
+// A tally adds up contexts by name.
+type tally struct {
+	at   map[*kind]int // in list
+	list []NameStats
+}
+
+// newTally returns a tally with what the kinds count themselves.
+func newTally() *tally {
+	t := &tally{at: make(map[*kind]int), list: []NameStats{}}
 	kinds.by.Range(func(_, v any) bool {
 		k := v.(*kind)
-		by[k] = len(list)
-		list = append(list, NameStats{
+		t.at[k] = len(t.list)
+		t.list = append(t.list, NameStats{
 			Name: k.name, Created: k.created.Load(), Deleted: k.deleted.Load(), Abandoned: k.abandoned.Load(),
 			Dropped: k.dropped.Load(), LimitErrors: k.limitErrors.Load(),
 			Usage: Usage{Peak: int(k.peak.Load())}, Warm: k.pool.Stats(),
 		})
 		return true
 	})
-	for i := range all.entries {
-		e := &all.entries[i]
-		at, known := by[e.c.kind]
-		if !known {
-			continue // made since
-		}
-		s := &list[at]
-		s.Live++
-		if s := e.c.state.Load(); s >= ended {
-			list[at].Held++
-		}
-		s.Bytes += e.own.Bytes
-		s.Chunks += e.own.Chunks
-		s.Peak = max(s.Peak, e.own.Peak)
+	return t
+}
+
+// add adds a live context with what its arena has.
+func (t *tally) add(c *Context, own Usage) {
+	at, known := t.at[c.kind]
+	if !known {
+		return // of a name that is newer than the tally
 	}
-	slices.SortFunc(list, func(a, b NameStats) int { return cmp.Compare(a.Name, b.Name) })
-	return list
+	s := &t.list[at]
+	s.Live++
+	if c.state.Load() >= ended {
+		s.Held++
+	}
+	s.Bytes += own.Bytes
+	s.Chunks += own.Chunks
+	s.Peak = max(s.Peak, own.Peak)
+}
+
+// sorted returns the numbers by name.
+func (t *tally) sorted() []NameStats {
+	slices.SortFunc(t.list, func(a, b NameStats) int { return cmp.Compare(a.Name, b.Name) })
+	return t.list
 }
 
 // String returns the numbers in one line.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
@@ -154,27 +155,32 @@ func TestProfileCut(t *testing.T) {
 	}
 }
 
+// profileRuns makes names of caches and pools that those of earlier runs, which may
+// be alive still, do not have.
+var profileRuns atomic.Int64
+
 // Caches, pools and warm arenas are beside the contexts, and cannot be taken for
 // them.
 func TestProfileRest(t *testing.T) {
-	nodes := slab.NewCache[[100]byte](slab.Name("rest nodes"))
+	name := fmt.Sprintf("rest%d ", profileRuns.Add(1))
+	nodes := slab.NewCache[[100]byte](slab.Name(name + "nodes"))
 	n := nodes.Alloc()
-	buffers := pool.NewBytes(pool.Name("rest buffers"), pool.Floor(1)) // no collection takes it
+	buffers := pool.NewBytes(pool.Name(name+"buffers"), pool.Floor(1)) // no collection takes it
 	buffers.Put(buffers.Get(5000))
-	empty := pool.NewBytes(pool.Name("rest empty"))
-	mc := memctx.New("rest nodes")
+	empty := pool.NewBytes(pool.Name(name + "empty"))
+	mc := memctx.New(name + "nodes")
 	arena.New[[1000]byte](mc.Arena())
 	mc.Delete()
 	var warm memctx.NameStats
 	for s := range memctx.Names() {
-		if s.Name == "rest nodes" {
+		if s.Name == name+"nodes" {
 			warm = s
 		}
 	}
-	wantLines(t, profiled(t, " rest "), []string{
-		fmt.Sprintf("cache rest nodes<caches [0 0 %d]", nodes.Stats().Bytes),
-		fmt.Sprintf("pool rest buffers<pools [0 0 %d]", buffers.Stats().Bytes),
-		fmt.Sprintf("warm rest nodes<warm arenas [0 0 %d]", warm.Warm.Reserved),
+	wantLines(t, profiled(t, " "+name), []string{
+		fmt.Sprintf("cache %snodes<caches [0 0 %d]", name, nodes.Stats().Bytes),
+		fmt.Sprintf("pool %sbuffers<pools [0 0 %d]", name, buffers.Stats().Bytes),
+		fmt.Sprintf("warm %snodes<warm arenas [0 0 %d]", name, warm.Warm.Reserved),
 	})
 	if warm.Warm.Reserved < 1000 || buffers.Stats().Bytes < 5000 {
 		t.Errorf("nothing to see: %+v, %v", warm, buffers.Stats())
@@ -196,6 +202,15 @@ func TestProfileNames(t *testing.T) {
 		wantLines(t, profiled(t, "names: "), []string{want + " [1 0 0]"})
 		mc.Delete()
 	}
+}
+
+func TestProfileNamesOfRest(t *testing.T) {
+	name := fmt.Sprintf("red%d \x1b[31m", profileRuns.Add(1))
+	c := slab.NewCache[[100]byte](slab.Name(name))
+	o := c.Alloc()
+	frame := strings.Trim(fmt.Sprintf("%q", name), `"`)
+	wantLines(t, profiled(t, frame), []string{fmt.Sprintf(`cache "%s"<caches [0 0 %d]`, frame, c.Stats().Bytes)})
+	c.Free(o)
 }
 
 func TestProfileError(t *testing.T) {

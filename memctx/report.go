@@ -48,6 +48,12 @@ func (s *Snapshot) text(ranked int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "memory contexts at %s\n", s.Time.Format(time.RFC3339))
 	total, n := Usage{}, 0
+	for i := range s.Names {
+		total.Bytes += s.Names[i].Bytes
+		total.Chunks += s.Names[i].Chunks
+		n += s.Names[i].Live
+	}
+	more, moreBytes := n, total.Bytes
 	var open []*Row // the way to the present one
 	leave := func(depth int) {
 		for k := len(open) - 1; k >= 0 && open[k].Depth >= depth; k-- {
@@ -62,15 +68,17 @@ func (s *Snapshot) text(ranked int) string {
 		leave(r.Depth)
 		open = append(open, r)
 		if r.Depth == 0 {
-			total.Bytes += r.Total.Bytes
-			total.Chunks += r.Total.Chunks
-			n += r.Contexts
+			more -= r.Contexts
+			moreBytes -= r.Total.Bytes
 		}
 		line := r.Stats
-		line.Path = quote(r.label())
+		line.Path = quote(label(r.Name, r.Ident))
 		fmt.Fprintf(&b, "%s%v\n", indent(r.Depth), line)
 	}
 	leave(0)
+	if more > 0 {
+		fmt.Fprintf(&b, "%d more with %d bytes of roots not listed\n", more, moreBytes)
+	}
 	fmt.Fprintf(&b, "in all: %d bytes in %d chunks of %d contexts\n", total.Bytes, total.Chunks, n)
 
 	b.WriteString("\nby bytes\n")
@@ -89,7 +97,11 @@ func (s *Snapshot) text(ranked int) string {
 	}
 	section(&b, "caches", s.Caches)
 	section(&b, "pools", s.Pools)
-	section(&b, "leaks", s.Leaks)
+	leaks := slices.Clone(s.Leaks)
+	for i := range leaks {
+		leaks[i].Name, leaks[i].Path = quote(leaks[i].Name), quote(leaks[i].Path)
+	}
+	section(&b, "leaks", leaks)
 	return b.String()
 }
 
@@ -106,14 +118,6 @@ func section[T any](b *strings.Builder, title string, list []T) {
 	}
 }
 
-// label returns the last part of the path.
-func (s *Stats) label() string {
-	if s.Ident == "" {
-		return s.Name
-	}
-	return s.Name + "[" + s.Ident + "]"
-}
-
 // quote keeps a name from doing what it likes to a terminal.
 func quote(s string) string {
 	for _, r := range s {
@@ -121,7 +125,7 @@ func quote(s string) string {
 			return fmt.Sprintf("%q", s)
 		}
 	}
-	return s
+	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
 // DumpOnSignal writes a report to standard error whenever the process gets sig,

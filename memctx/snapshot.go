@@ -36,20 +36,25 @@ const (
 )
 
 // TakeSnapshot lists what there is in the program. Of a context with more than
-// 100 children it lists those with most bytes, and it lists 10,000 contexts at
-// most; each row says how many of its children are not listed and what they
-// have. It costs some hundred nanoseconds for each context there is. It may be
-// called from any goroutine.
+// 100 children it lists those with most bytes, of the roots likewise, and it lists
+// 10,000 contexts at most; each row says how many of its children are not listed
+// and what they have. Names counts all of them. It costs some hundred nanoseconds
+// for each context there is. It may be called from any goroutine.
 func TakeSnapshot() *Snapshot { return snapshotOf(nil, listChildren) }
 
 // snapshotOf is TakeSnapshot of the contexts from c down, or of all.
 func snapshotOf(c *Context, children int) *Snapshot {
 	all := takeCensus(c)
-	all.watchAge()
+	names := newTally()
+	for i := range all.entries {
+		e := &all.entries[i]
+		e.c.watchAge(e.total.Bytes)
+		names.add(e.c, e.own)
+	}
 	return &Snapshot{
 		Time:     time.Now(),
 		Contexts: all.rows(children),
-		Names:    nameStats(all),
+		Names:    names.sorted(),
 		Caches:   slices.AppendSeq([]slab.Stats{}, slab.Caches()),
 		Pools:    slices.AppendSeq([]pool.Stats{}, pool.Pools()),
 		Leaks:    findings(),

@@ -27,7 +27,7 @@ func VerifyNone(t TestingT) {
 	}
 	const most = 20
 	var b strings.Builder
-	for i, r := range all.rows(most) {
+	for i, r := range all.rows(most + 1) {
 		if i == most {
 			fmt.Fprintf(&b, "\n… and %d more", len(all.entries)-most)
 			break

@@ -47,6 +47,7 @@ func Roots() iter.Seq[*Context] {
 
 // inTree reports whether the context has a place in a tree.
 func (c *Context) inTree() bool {
-	s := c.state.Load()
-	return s == live || s == ended || s == ending
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.forsaken && c.state.Load() != gone
 }

@@ -122,7 +122,7 @@ type Finding struct {
 }
 
 // MaxFindings bounds the list of findings: what is found beyond counts for an
-// entry without a stack, or, where names are as many, without a name.
+// entry without a stack, and beyond twice as many for one without a name.
 const MaxFindings = 1024
 
 var found struct {
@@ -137,10 +137,12 @@ func Report(kind, what, name, path string, bytes int, age time.Duration, s *Site
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	f := found.by[key]
-	for full := 0; f == nil && len(found.list) >= MaxFindings && full < 2; full++ {
-		if key.Stack = ""; full > 0 {
-			key.Name, path = "(other names)", ""
-		}
+	if f == nil && len(found.list) >= MaxFindings {
+		key.Stack = ""
+		f = found.by[key]
+	}
+	if f == nil && len(found.list) >= 2*MaxFindings {
+		key.Name, path = "(other names)", ""
 		f = found.by[key]
 	}
 	if f == nil {
