@@ -5,12 +5,17 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"log"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/debugpage"
+	"github.com/haven-mem/haven/memctx"
+	"github.com/haven-mem/haven/memhttp"
 	"github.com/haven-mem/haven/shape"
 )
 
@@ -57,6 +62,30 @@ func Example_bump() {
 	a.Free() // ends the arena; what is in use stays, for as long as it is
 	fmt.Println(head.Word, head.Next.Word)
 	// Output: two one
+}
+
+func Example_server() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /hello", func(w http.ResponseWriter, r *http.Request) {
+		a := memctx.FromContext(r.Context()).Arena() // of this request
+		words := arena.MakeSlice[string](a, 0, 8)
+		words = arena.Append(a, words, "hello", r.FormValue("name"))
+		fmt.Fprintln(w, strings.Join(words, ", "))
+	})
+	debugpage.Register(mux) // http://localhost:8080/debug/haven/
+	srv := &http.Server{Addr: "localhost:8080", Handler: mux}
+	memhttp.Wrap(srv, memhttp.RequestLimit(16<<20)) // beyond it: 413
+	log.Fatal(srv.ListenAndServe())
+}
+
+func Example_contexts() {
+	query := memctx.New("query", memctx.Ident("Q7"), memctx.Limit(256<<20))
+	join := query.Child("join")
+	rows := arena.MakeSlice[int](join.Arena(), 0, 1000) // of the 256 MiB
+	rows = arena.Append(join.Arena(), rows, 1, 2, 3)
+	fmt.Println(join.Path(), len(rows), query.Stats().Total.Bytes)
+	query.Delete() // and all below it; the next join gets its memory
+	// Output: query[Q7]/join 3 8000
 }
 
 func Example_shape() {

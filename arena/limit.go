@@ -72,11 +72,11 @@ func (a *Arena) chargeElems(want, least, size int) (int, error) {
 	if a == nil || a.grant(want*size) {
 		return want, nil
 	}
-	// It was not granted, so size is not 0.
-	if want = a.room() / size; want >= least && a.take(want*size) {
+	// It was not granted, so size is not 0. Other arenas of the memory context take
+	// what there is, and give back, at any time.
+	if want = min(want, a.room()/size); want >= least && a.take(want*size) {
 		return want, nil
 	}
-	// Another arena of the memory context may take what there is at any time.
 	if a.take(least * size) {
 		return least, nil
 	}

@@ -1,6 +1,9 @@
 package memctx
 
-import "runtime"
+import (
+	"runtime"
+	"weak"
+)
 
 // Abandon takes the context and all below it out of the tree and leaves them to
 // the garbage collector. None of their memory is used again, and whoever still
@@ -12,8 +15,9 @@ import "runtime"
 //
 // What the contexts have of the limits above stays taken until the garbage
 // collector finds that nothing refers to them. Abandon may be called from any
-// goroutine, also while another uses the context. On a nil or abandoned context it
-// does nothing. It panics after Delete, unless there is a lease.
+// goroutine, also while another uses the context. On a nil context it does nothing,
+// and on an abandoned one no more than keep the Delete of one above from ending it.
+// It panics after Delete, unless there is a lease.
 func (c *Context) Abandon() {
 	if c == nil {
 		return
@@ -35,60 +39,66 @@ func (c *Context) leaveTree() *Context {
 	if ok && (s == live || s == ended) {
 		c.state.Store(abandoned)
 		if !c.forsaken {
-			c.forsake(c.ledger.up)
+			c.forsake()
 		}
 	}
 	c.mu.Unlock()
 	switch {
 	case !ok:
 		c.unusable("Abandon")
-	case s == abandoned, s == ending:
+	case s == ending:
 		return nil
+	case s == abandoned:
+		return c.unlink() // from one that was abandoned with it, and may be deleted
 	}
 	c.members(false, func(x *Context) {
 		if x.state.Load() == live {
 			x.state.Store(abandoned)
 		}
 		if !x.forsaken {
-			x.forsake(c.ledger.up)
+			x.forsake()
 		}
 	})
 	return c.unlink()
 }
 
-// forsake makes c one whose memory is never used again. What it has of the limit
-// of up, from where the abandoned part of the tree begins, stays taken; a context
-// that passes on to another ledger is settled with that one. c.mu is held, if
-// others know c.
-func (c *Context) forsake(up *ledger) {
+// forsake makes c one whose memory is never used again. What it has of the limits
+// above stays taken. c.mu is held, if others know c.
+func (c *Context) forsake() {
 	c.forsaken = true
 	c.unwatch()
 	c.kind.abandoned.Add(1)
 	raise(&c.kind.peak, c.ledger.peak.Load())
-	if up != nil && c.ledger.up == up {
-		c.leaveClaim()
-	}
+	c.ledger.acct.Lock()
+	c.ledger.leaveClaim()
+	c.ledger.acct.Unlock()
 }
 
-// A claim is what an abandoned context still holds of the limits above it, until
-// the garbage collector finds that nothing refers to it. The arena refers to its
-// context's ledger, and so to the context.
+// A claim is what a ledger passed on to the one above and nobody gives back, until
+// the garbage collector finds that nothing refers to its context: because that was
+// abandoned, or because it ended while there were claims below. The arena refers
+// to its context's ledger, and so to the context.
+//
+// A claim refers to the ledger above weakly. That one's context may well refer to
+// this one, through a callback or a value, and the garbage collector would keep
+// both for ever, since it keeps what a cleanup refers to. Where they go together,
+// the claim of the one above has all that is in the one below.
 type claim struct {
-	up     *ledger
-	passed int // guarded by the context's acct
+	up     weak.Pointer[ledger]
+	passed int // guarded by the acct of the ledger whose claim it is
 }
 
-// leaveClaim makes the garbage collector give back what the context passed on.
-func (c *Context) leaveClaim() {
-	x := &c.ledger
-	x.acct.Lock()
-	defer x.acct.Unlock()
-	x.claim = &claim{x.up, x.passed()}
-	runtime.AddCleanup(c, (*claim).settle, x.claim)
+// leaveClaim makes the garbage collector give back what the ledger passes on.
+// x.acct is held.
+func (x *ledger) leaveClaim() {
+	if x.up == nil || x.claim != nil {
+		return
+	}
+	x.up.claimed.Store(true)
+	x.claim = &claim{weak.Make(x.up), x.passed()}
+	runtime.AddCleanup(x.ctx, (*claim).settle, x.claim)
 }
 
-// settle gives back what an abandoned context held to the end. There is nobody
-// left to hold acct.
-func (c *claim) settle() {
-	c.up.pass(-c.passed)
-}
+// settle gives back what the ledger held to the end. There is nobody left to hold
+// its acct.
+func (c *claim) settle() { c.up.Value().pass(-c.passed) }

@@ -6,6 +6,19 @@ import (
 	"github.com/haven-mem/haven/internal/scope"
 )
 
+func init() { scope.Retain = func(mc any) bool { return mc.(*Context).tryRetain() } }
+
+// tryRetain is Retain that reports false where Retain panics.
+func (c *Context) tryRetain() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.usable() || c.state.Load() == ending {
+		return false
+	}
+	c.leases++
+	return true
+}
+
 // NewContext returns a context.Context that carries mc, for the edges of a program:
 // a middleware, a callback, an interface that has a context.Context and no room
 // for anything else. Within a program, pass a *Context as a parameter: it shows

@@ -32,8 +32,11 @@ func (c *Context) Delete() {
 	if c == nil {
 		return
 	}
-	c.notInCallback("Delete")
 	c.mu.Lock()
+	if c.leases == 0 && c.calling { // while a lease is out, its holder's callbacks may run
+		c.mu.Unlock()
+		c.notInCallback("Delete")
+	}
 	switch c.state.Load() {
 	case live, abandoned:
 	case ended:
@@ -61,7 +64,8 @@ func (c *Context) Delete() {
 // A member is a context of a subtree that was gone through.
 type member struct {
 	c      *Context
-	parent int // its parent's place in the list; -1: not in it
+	parent int  // its parent's place in the list; -1: not in it
+	kept   bool // ended before, and waits for a lease, or is below one that does
 }
 
 // members calls f with mu held for c, if self is set, and for all below it that
@@ -69,19 +73,20 @@ type member struct {
 // children and what was made first in front. The caller holds structure.
 func (c *Context) members(self bool, f func(*Context)) []member {
 	var list []member
-	for stack := []member{{c, -1}}; len(stack) > 0; {
+	for stack := []member{{c: c, parent: -1}}; len(stack) > 0; {
 		k := len(stack) - 1
 		m := stack[k]
 		stack = stack[:k]
 		at := -1
 		m.c.mu.Lock()
+		m.kept = m.kept || m.c != c && m.c.state.Load() == ended
 		if (self || m.c != c) && m.c.state.Load() <= ended {
 			at = len(list)
 			list = append(list, m)
 			f(m.c)
 		}
 		for y := m.c.first; y != nil; y = y.next { // the last one made in front
-			stack = append(stack, member{y, at})
+			stack = append(stack, member{y, at, m.kept})
 		}
 		m.c.mu.Unlock()
 	}
@@ -140,7 +145,8 @@ func (c *Context) finish(t *teardown) {
 	c.close(t)
 }
 
-// close takes the context out of the tree and gives its memory back.
+// close gives the context's memory back and takes it out of the tree, in this
+// order: callbacks of the arena's own see the memory of those above intact.
 func (c *Context) close(t *teardown) {
 	c.mu.Lock()
 	a, forsaken := c.arena, c.forsaken
@@ -156,21 +162,31 @@ func (c *Context) close(t *teardown) {
 	if !forsaken {
 		c.kind.deleted.Add(1)
 	}
-	if p := c.unlink(); p != nil && p.state.Load() == ended {
-		if t != nil {
-			t.list = append(t.list, p)
-		} else {
-			t = &teardown{list: []*Context{p}}
-			defer t.run()
-		}
+	if a == nil {
+		c.leave(t)
+		return
 	}
-	switch {
-	case a == nil:
-	case forsaken:
+	defer c.leave(t)
+	if forsaken {
 		a.Free()
-	default:
+	} else {
 		c.kind.pool.Put(a)
 	}
+}
+
+// leave takes the context out of the tree, and ends those above that waited for it
+// alone.
+func (c *Context) leave(t *teardown) {
+	p := c.unlink()
+	if p == nil || p.state.Load() != ended {
+		return
+	}
+	if t != nil {
+		t.list = append(t.list, p)
+		return
+	}
+	t = &teardown{list: []*Context{p}}
+	t.run()
 }
 
 // runCallbacks runs those of OnReset, the last one first. Each is taken off
@@ -232,7 +248,7 @@ func (c *Context) Reset() {
 // ResetChildren takes back what was allocated in the contexts below, which stay,
 // as Reset of each of them would: children before parents, what was made last
 // first, callbacks and all. Those that ended and are held by a lease are left
-// alone. On a nil context it does nothing. It panics after Delete.
+// alone, with what was made below them. On a nil context it does nothing. It panics after Delete.
 func (c *Context) ResetChildren() {
 	if c == nil {
 		return
@@ -271,13 +287,13 @@ func (r *resets) run() {
 func (r *resets) reset(m member, held bool) {
 	defer func() { // a callback may have taken a lease
 		m.c.mu.Lock()
-		held = held || m.c.leases > 0
+		held = held || m.kept || m.c.leases > 0
 		m.c.mu.Unlock()
 		if held && m.parent >= 0 {
 			r.held[m.parent] = true
 		}
 	}()
-	if m.c.state.Load() < ended {
+	if !m.kept && m.c.state.Load() < ended {
 		m.c.resetOwn(held)
 	}
 }

@@ -31,6 +31,8 @@ type ledger struct {
 	total   int
 	claim   *claim // of an abandoned context
 
+	claimed atomic.Bool // there are, or were, claims to this ledger
+
 	bytes, chunks, peak atomic.Int64 // of the own arena
 	totalPeak           atomic.Int64 // of total
 	totalBytes          atomic.Int64 // total, for readers without the lock
@@ -87,7 +89,7 @@ func (x *ledger) room() (room int, narrowest *ledger) {
 	defer x.acct.Unlock()
 	ahead := 0 // what the ledgers on the way have set aside
 	for y := x; ; {
-		if left := min(y.limit-y.total, math.MaxInt-ahead) + ahead; y.limit > 0 && left < room {
+		if left := y.limit - y.total + ahead; y.limit > 0 && left < room {
 			room, narrowest = left, y
 		}
 		ahead += max(y.reserve-y.total, 0)
@@ -176,9 +178,11 @@ func (x *ledger) setAside() error {
 	return nil
 }
 
-// close gives back what a reserve still holds when its context ends.
+// close gives back what a reserve still holds when its context ends, and leaves a
+// claim for what claims below still hold. There will be none that is the first:
+// who leaves one was below the context until then.
 func (x *ledger) close() {
-	if x.reserve == 0 {
+	if x.reserve == 0 && !x.claimed.Load() {
 		return
 	}
 	x.acct.Lock()
@@ -187,6 +191,9 @@ func (x *ledger) close() {
 	x.reserve = 0
 	x.setTotal(x.total)
 	x.up.pass(-held)
+	if x.claimed.Load() {
+		x.leaveClaim()
+	}
 }
 
 // maxChain bounds the contexts that a LimitError names.

@@ -158,7 +158,7 @@ func (c *Context) add(op, name string, opts []Option) (*Context, error) {
 	}
 	if c.forsaken {
 		n.state.Store(abandoned)
-		n.forsake(c.ledger.up)
+		n.forsake()
 	}
 	c.link(n)
 	c.mu.Unlock()

@@ -98,8 +98,11 @@ func (all *census) rows(children int) []Row {
 			stack = append(stack, place{i, row, depth})
 		}
 	}
-	if len(all.entries) > 0 && all.entries[0].c.parent.Load() != nil {
-		labels = append(labels, all.entries[0].c.parent.Load().Path()) // a report of a part of a tree
+	if len(all.entries) > 0 { // it may be a part of a tree
+		for p := all.entries[0].c.parent.Load(); p != nil; p = p.parent.Load() {
+			labels = append(labels, p.label())
+		}
+		slices.Reverse(labels)
 	}
 	base := len(labels)
 	push(top, -1, 0)

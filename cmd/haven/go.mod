@@ -3,9 +3,12 @@ module github.com/haven-mem/haven/cmd/haven
 go 1.24
 
 require (
+	github.com/creack/pty v1.1.24
 	github.com/haven-mem/haven v0.0.0
 	golang.org/x/perf v0.0.0-20250710210952-7b7c2de18447
+	golang.org/x/sys v0.35.0
 	golang.org/x/term v0.34.0
+	golang.org/x/text v0.28.0
 	golang.org/x/tools v0.36.0
 )
 
@@ -13,7 +16,6 @@ require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	golang.org/x/mod v0.27.0 // indirect
 	golang.org/x/sync v0.16.0 // indirect
-	golang.org/x/sys v0.35.0 // indirect
 )
 
 replace github.com/haven-mem/haven => ../..

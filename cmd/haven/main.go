@@ -1,6 +1,6 @@
-// Command haven shows what Haven's allocators buy on the machine at hand, and
-// how the types of a program lie in memory. Each command explains itself with
-// -h.
+// Command haven shows what Haven's allocators buy on the machine at hand, how the
+// types of a program lie in memory, and where a running program has its memory.
+// Each command explains itself with -h.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"github.com/haven-mem/haven/cmd/haven/internal/bench"
 	"github.com/haven-mem/haven/cmd/haven/internal/shapecmd"
+	"github.com/haven-mem/haven/cmd/haven/internal/top"
 	"github.com/haven-mem/haven/cmd/haven/internal/workload"
 )
 
@@ -25,6 +26,7 @@ type command struct {
 var commands = []command{
 	{"bench", "compare allocators on programs and on your own JSON", runBench},
 	{"shape", "show size, alignment and pointer words of types", runShape},
+	{"top", "watch the memory of a running program", runTop},
 	{"version", "print the version", runVersion},
 }
 
@@ -74,6 +76,10 @@ func runBench(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 func runShape(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	return shapecmd.Run(args, stdout, stderr)
+}
+
+func runTop(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return top.Run(args, stdin, stdout, stderr)
 }
 
 func runVersion(args []string, _ io.Reader, stdout, stderr io.Writer) int {

@@ -1,7 +1,50 @@
 // Package havengrpc is for programs that use Haven together with gRPC-Go
-// (google.golang.org/grpc). It has no code of its own today: it says, and its
-// tests prove with a real client and server, how gRPC takes its buffers from a
-// pool with bounds.
+// (google.golang.org/grpc). It gives each RPC of a server a memory context that ends
+// when the reply is out, and says, and proves with a real client and server, how
+// gRPC takes its buffers from a pool with bounds. Use the first where handlers make
+// many objects for each call, the second where messages are large.
+//
+// # Memory for each RPC
+//
+//	server := grpc.NewServer(
+//		grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.RPCLimit(16<<20))),
+//		grpc.ChainUnaryInterceptor(havengrpc.UnaryServerInterceptor),
+//		grpc.ChainStreamInterceptor(havengrpc.StreamServerInterceptor),
+//	)
+//
+// A handler finds its context with memctx.FromContext(ctx), and passes it or its
+// arena on as a parameter. In a report the tree looks like
+// grpc/conn[127.0.0.1:53412]/rpc[/haven.Search/Query].
+//
+// It is a stats.Handler that opens and ends the context, and not an interceptor: an
+// interceptor has returned before gRPC marshals the reply that the handler
+// returned, so memory that it took back would be in use again, by another RPC, when
+// the reply is read. A stats.Handler is told of the end after the reply was
+// marshaled, which copies it. The interceptors are there for limits, and to learn
+// of handlers that were cut off.
+//
+// So a reply, with all its strings and bytes, may lie in the RPC's memory, and so
+// may the messages of a stream, which SendMsg marshals before it returns. These may
+// not, because gRPC reads them later than it says that the RPC has ended:
+//
+//   - header and trailer metadata, and the text of a status: use arena.Clone,
+//   - messages of a codec that does not copy. Protobuf's does; one of your own that
+//     hands out a mem.SliceBuffer of the message does not,
+//   - replies in a server with grpc.EnableTracing, which formats them when somebody
+//     looks at its page.
+//
+// A goroutine that the handler leaves behind takes a lease, with Retain and Release
+// of package memctx. A handler whose deadline is over, or whose client is gone,
+// runs to its end in gRPC, and its memory lasts as long. Where it is not certain
+// that a handler is done with its memory, the memory is left to the garbage
+// collector, as with package memhttp: after a panic, if the RPC's context was over
+// when the handler returned, and if it asked for its memory with a context whose own
+// deadline is over, or which cannot be cancelled. Callbacks of OnReset do not run
+// then.
+//
+// Going over a limit, an *arena.LimitError, becomes codes.ResourceExhausted.
+//
+// # Buffers
 //
 // gRPC copies each DATA frame that arrives into a buffer of its own, and puts
 // the pieces of each frame that leaves together in another. By default they come

@@ -31,8 +31,8 @@ type Scope[T any] struct {
 	done    <-chan struct{} // of Context
 	closed  atomic.Bool     // written with mu held
 
-	// Contexts with another Done than Context that were asked. Whoever finds its
-	// own in the list knows that Close sees it as well.
+	// Contexts with another Done than Context that asked; nil once closed. Whoever
+	// finds its own in the list knows that Close sees it as well.
 	seen atomic.Pointer[sighting]
 
 	mu    sync.Mutex
@@ -80,9 +80,6 @@ func (s *Scope[T]) For(ctx context.Context) *T {
 
 // sight is For of a context that ends at another time than s.
 func (s *Scope[T]) sight(ctx context.Context, done <-chan struct{}) *T {
-	if s.closed.Load() {
-		return nil
-	}
 	for x := s.seen.Load(); x != nil; x = x.next {
 		if x.done == done {
 			return s.carried
@@ -131,7 +128,7 @@ func (s *Scope[T]) Close() (late bool) {
 	defer s.mu.Unlock()
 	s.closed.Store(true)
 	late = s.late
-	for x := s.seen.Load(); x != nil && !late; x = x.next {
+	for x := s.seen.Swap(nil); x != nil && !late; x = x.next {
 		late = x.outlives()
 	}
 	return late

@@ -1,8 +1,11 @@
-package scope
+package serving
 
 import (
 	"runtime"
 	"sync/atomic"
+
+	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/memctx"
 )
 
 // What an abandoned context has of the limits above it stays taken until a
@@ -14,16 +17,28 @@ var (
 	collecting atomic.Bool
 )
 
-// Abandoned notes that a context was abandoned.
-func Abandoned() {
+func noteAbandoned() {
 	if !abandoned.Load() { // which spares the processors a shared write
 		abandoned.Store(true)
 	}
 }
 
-// Collect starts a garbage collection in the background if a context was abandoned
-// since the last time, and none is under way that Collect started.
-func Collect() {
+// Above reports whether a limit that mc went over is that of a context above it.
+// If it is, memory that was left to the garbage collector may count, and Above has
+// it collected in the background.
+func Above(limit *arena.LimitError, mc *memctx.Context) bool {
+	for p := mc.Parent(); p != nil; p = p.Parent() {
+		if p.Path() == limit.Name {
+			collect()
+			return true
+		}
+	}
+	return false
+}
+
+// collect starts a garbage collection in the background if a context was abandoned
+// since the last time, and none is under way that it started.
+func collect() {
 	if !abandoned.Load() || !collecting.CompareAndSwap(false, true) {
 		return
 	}

@@ -1,0 +1,58 @@
+package top
+
+import (
+	"strings"
+
+	"github.com/haven-mem/haven/debugpage"
+	"github.com/haven-mem/haven/memctx"
+)
+
+var (
+	leakColumns = []column[memctx.Leak]{
+		{heading{"COUNT", false, 0}, func(l *memctx.Leak) string { return formatCount(l.Count) }},
+		{heading{"BYTES", false, 0}, func(l *memctx.Leak) string { return formatBytes(l.Bytes) }},
+		{heading{"AGE", false, 1}, func(l *memctx.Leak) string { return formatAge(l.Age) }},
+		{heading{"KIND", true, 0}, func(l *memctx.Leak) string { return quoted(l.Kind) }},
+		{heading{"WHAT", true, 2}, func(l *memctx.Leak) string { return quoted(l.What) }},
+	}
+	leakOrders = []order[memctx.Leak]{
+		descending("count", func(l *memctx.Leak) uint64 { return l.Count }),
+		descending("bytes", func(l *memctx.Leak) int { return l.Bytes }),
+		descending("age", func(l *memctx.Leak) int64 { return int64(l.Age) }),
+		byName(leakName),
+	}
+	leaksView = &view{
+		name: "leaks", title: "leaks", key: 'l', empty: "The leak finder has found nothing.",
+		sorts: orderNames(leakOrders), table: leaksTable,
+	}
+)
+
+func leakName(l *memctx.Leak) string {
+	if l.Path != "" {
+		return l.Path
+	}
+	return l.Name
+}
+
+// leaksTable lists findings, and under each one where it was made.
+func leaksTable(s *debugpage.Stats, sort string) table {
+	t := table{columns: headings(leakColumns), last: "NAME"}
+	for _, l := range sorted(s.Leaks, leakOrders, sort) {
+		t.rows = append(t.rows, row{cells: cellsOf(leakColumns, l), name: quoted(leakName(l))})
+		if at := madeAt(l.Stack); at != "" {
+			t.rows = append(t.rows, remark(1, "made by %s", at))
+		}
+	}
+	return t
+}
+
+// madeAt returns the innermost function of a stack and its line, from the two
+// lines that they have in it.
+func madeAt(stack string) string {
+	lines := strings.Split(strings.TrimSpace(stack), "\n")
+	at := printable(strings.TrimSpace(lines[0]))
+	if len(lines) > 1 {
+		at += " " + printable(strings.TrimSpace(lines[1]))
+	}
+	return at
+}

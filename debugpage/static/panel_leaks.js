@@ -1,0 +1,40 @@
+// What the leak finder found. An article stays as long as its finding, so that a
+// stack somebody opened stays open.
+
+import { count, duration } from "./format.js";
+import { el } from "./dom.js";
+import { exactBytes } from "./cells.js";
+
+const articles = new Map(); // by what finds are told apart by
+
+export function render(s) {
+  const list = document.getElementById("leak-list");
+  if (articles.size === 0) list.replaceChildren(); // those that the server made
+  const seen = new Set();
+  for (const leak of s.Leaks) {
+    const key = JSON.stringify([leak.Kind, leak.What, leak.Name, leak.Stack]);
+    seen.add(key);
+    let a = articles.get(key);
+    if (!a) {
+      a = article(leak);
+      articles.set(key, a);
+      list.append(a);
+    }
+    a.querySelector("h3").replaceChildren(el("span", { class: "tag" }, leak.Kind), ` ${leak.What} ${leak.Path || leak.Name}`);
+    a.querySelector("p").replaceChildren(
+      el("data", { value: leak.Count }, count(leak.Count)), ` times, the latest ${duration(leak.Age)} old`,
+      ...(leak.Bytes > 0 ? [", with ", exactBytes(leak.Bytes)] : []));
+  }
+  for (const [key, a] of articles) {
+    if (seen.has(key)) continue;
+    a.remove();
+    articles.delete(key);
+  }
+  document.querySelector("#leaks .empty").hidden = s.Leaks.length > 0;
+}
+
+function article(leak) {
+  return el("article", { class: "leak" }, el("h3"), el("p"), leak.Stack
+    ? el("details", {}, el("summary", {}, "where it was made"), el("pre", { tabindex: 0 }, leak.Stack))
+    : el("p", { class: "note" }, "Its stack was not sampled: see memctx.SampleStacks."));
+}

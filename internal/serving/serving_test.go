@@ -1,0 +1,183 @@
+package serving_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/serving"
+	"github.com/haven-mem/haven/internal/testkit"
+	"github.com/haven-mem/haven/memctx"
+)
+
+var root = serving.Root{Name: "root"}
+
+// request opens and ends a context for what ctx belongs to, and returns its path.
+func request(ctx context.Context, parent *memctx.Context, sure bool) string {
+	p := serving.Find(ctx, parent, &root)
+	mc := p.Child("request")
+	defer p.End(mc, sure)
+	return mc.Path()
+}
+
+func TestFind(t *testing.T) {
+	bg, given, other := context.Background(), memctx.New("given"), memctx.New("other")
+	conn := serving.OpenConn(serving.Find(bg, given, &root), memctx.Ident("1"))
+	ended := serving.OpenConn(serving.Find(bg, given, &root), memctx.Ident("2"))
+	ended.Leave()
+	for _, c := range []struct {
+		what   string
+		ctx    context.Context
+		parent *memctx.Context
+		want   string
+	}{
+		{"nothing", bg, nil, "root/request"},
+		{"a parent", bg, given, "given/request"},
+		{"a context", memctx.NewContext(bg, other), given, "other/request"},
+		{"a connection", conn.Context(bg), nil, "given/conn[1]/request"},
+		{"a context below a connection", memctx.NewContext(conn.Context(bg), other), nil, "other/request"},
+		{"none below a connection", memctx.NewContext(conn.Context(bg), nil), nil, "root/request"},
+		{"a connection that has ended", ended.Context(bg), other, "other/request"},
+		{"a context below one that has ended", memctx.NewContext(ended.Context(bg), other), given, "other/request"},
+	} {
+		if got := request(c.ctx, c.parent, true); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+	conn.Leave()
+	given.Delete()
+	testkit.PanicText(t, `memctx: Child("request") of the deleted context given`, func() { request(bg, given, true) })
+	other.Delete()
+	memctx.VerifyNone(t)
+}
+
+// TestConnEnds checks who is the last user of a connection, and how it ends.
+func TestConnEnds(t *testing.T) {
+	stats := func() memctx.NameStats {
+		for s := range memctx.Names() {
+			if s.Name == "conn" {
+				return s
+			}
+		}
+		return memctx.NameStats{}
+	}
+	for _, c := range []struct {
+		sure, doubt bool
+		abandoned   uint64
+	}{{true, false, 0}, {true, true, 1}, {false, false, 1}} {
+		before := stats()
+		conn := serving.OpenConn(serving.Find(context.Background(), nil, &root))
+		ctx := conn.Context(context.Background())
+		p := serving.Find(ctx, nil, &root)
+		mc := p.Child("request")
+		if c.doubt {
+			conn.Doubt()
+		}
+		conn.Leave()
+		if got := request(ctx, nil, true); got != "root/conn/request" {
+			t.Errorf("a request while another holds the connection is %s", got)
+		}
+		p.End(mc, c.sure)
+		after := stats()
+		if n := after.Abandoned - before.Abandoned; after.Live != 0 || n != c.abandoned {
+			t.Errorf("%+v: %d connections are open, %d were abandoned", c, after.Live, n)
+		}
+	}
+	memctx.VerifyNone(t)
+}
+
+// TestParentEndsFirst has a parent deleted before a connection has ended, one of
+// whose requests is held by a lease or not.
+func TestParentEndsFirst(t *testing.T) {
+	for _, leased := range []bool{false, true} {
+		for _, doubt := range []bool{false, true} {
+			parent := memctx.New("parent")
+			conn := serving.OpenConn(serving.Find(context.Background(), parent, &root))
+			p := serving.Find(conn.Context(context.Background()), nil, &root)
+			mc := p.Child("request")
+			if leased {
+				mc.Retain()
+			}
+			p.End(mc, true)
+			if doubt {
+				conn.Doubt()
+			}
+			parent.Delete()
+			conn.Leave()
+			if leased {
+				arena.New[int](mc.Arena())
+				mc.Release()
+			}
+			memctx.VerifyNone(t)
+		}
+	}
+}
+
+// TestConnFromAnywhere has requests come while their connection ends.
+func TestConnFromAnywhere(t *testing.T) {
+	for range 200 {
+		conn := serving.OpenConn(serving.Find(context.Background(), nil, &root))
+		ctx := conn.Context(context.Background())
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for range 5 {
+					request(ctx, nil, true)
+				}
+			}()
+		}
+		conn.Leave()
+		wg.Wait()
+	}
+	memctx.VerifyNone(t)
+}
+
+// TestAbove checks whose a limit is, and that a limit above starts a collection
+// where an abandoned context is, and else none.
+func TestAbove(t *testing.T) {
+	cycles := func() uint32 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.NumForcedGC
+	}
+	limited := memctx.New("limited", memctx.Limit(64<<10))
+	mc := limited.Child("request")
+	defer limited.Delete()
+	exceed := func(mc *memctx.Context) *arena.LimitError {
+		_, err := arena.TryMakeSlice[byte](mc.Arena(), 1<<20, 1<<20)
+		return err.(*arena.LimitError)
+	}
+	request(context.Background(), nil, false)
+	before := cycles()
+	for range 100 {
+		own := mc.Child("own", memctx.Limit(1000))
+		if serving.Above(exceed(own), own) || serving.Above(exceed(limited), limited) {
+			t.Fatal("a context's own limit is above it")
+		}
+		own.Delete()
+	}
+	if serving.Collecting() || cycles() != before {
+		t.Error("a context's own limit starts a collection")
+	}
+	if !serving.Above(exceed(mc), mc) {
+		t.Error("the parent's limit is not above")
+	}
+	for deadline := time.Now().Add(20 * time.Second); cycles() == before || serving.Collecting(); {
+		if time.Now().After(deadline) {
+			t.Fatal("no garbage collection in 20 s")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	before = cycles()
+	for range 100 {
+		serving.Above(exceed(mc), mc)
+	}
+	if serving.Collecting() || cycles() != before {
+		t.Error("a collection without anything to find")
+	}
+}

@@ -1,0 +1,178 @@
+package memctx
+
+import (
+	"fmt"
+
+	"github.com/haven-mem/haven/arena"
+)
+
+// Numbers that tests go up to.
+const (
+	MaxKinds   = maxKinds
+	OtherNames = otherNames
+	GrowsAfter = growsAfter
+	ListRows   = listRows
+	MaxChain   = maxChain
+)
+
+// StateOf names the context's state.
+func StateOf(c *Context) string {
+	return [...]string{"invalid", "live", "abandoned", "ended", "ending", "gone"}[c.state.Load()]
+}
+
+// Taken returns what the context's ledger counts: the bytes of its arena and, if
+// it has a limit or a reserve, all that those below passed on.
+func Taken(c *Context) int {
+	c.ledger.acct.Lock()
+	defer c.ledger.acct.Unlock()
+	return c.ledger.total
+}
+
+// ArenaOf returns the context's arena if it has one, whatever state it is in.
+func ArenaOf(c *Context) *arena.Arena { return c.arena }
+
+// Check returns an error if something does not add up: in the contexts given, in
+// all that are listed, and in those above and below. Nobody may be at work in
+// them, and abandoned contexts that have charges must be given.
+func Check(given ...*Context) error {
+	if !structure.TryLock() {
+		return fmt.Errorf("structure is locked")
+	}
+	structure.Unlock()
+	seen := map[*Context]bool{}
+	var list []*Context
+	add := func(c *Context) {
+		if c != nil && !seen[c] {
+			seen[c] = true
+			list = append(list, c)
+		}
+	}
+	for _, c := range given {
+		add(c)
+	}
+	for c := range Roots() {
+		add(c)
+	}
+	for i := 0; i < len(list); i++ {
+		add(list[i].parent.Load())
+		for y := list[i].first; y != nil; y = y.next {
+			add(y)
+		}
+	}
+	passed := map[*ledger]int{} // by the ledgers below
+	linked := map[*Context]int{}
+	for _, c := range list {
+		if c.ledger.up != nil {
+			passed[c.ledger.up] += c.ledger.passed()
+		}
+		if c.linked {
+			linked[c.parent.Load()]++
+		}
+	}
+	for _, c := range list {
+		err := c.checkPlace(linked[c])
+		if err == nil {
+			err = c.checkLedger(passed[&c.ledger])
+		}
+		if err != nil {
+			return fmt.Errorf("%s (%s): %w", c.Path(), StateOf(c), err)
+		}
+	}
+	return nil
+}
+
+// checkPlace verifies the context's state and its links.
+func (c *Context) checkPlace(linked int) error {
+	if !c.mu.TryLock() {
+		return fmt.Errorf("mu is locked")
+	}
+	defer c.mu.Unlock()
+	n := 0
+	var prev *Context
+	for y := c.first; y != nil; prev, y = y, y.next {
+		n++
+		if y.prev != prev || y.parent.Load() != c || !y.linked || y.state.Load() == gone || n > c.children {
+			return fmt.Errorf("child %s (%s) is not linked as it should", y.label(), StateOf(y))
+		}
+	}
+	p, s := c.parent.Load(), c.state.Load()
+	switch {
+	case c.last != prev || n != c.children || n != linked:
+		return fmt.Errorf("%d children, %d counted, %d that say so", n, c.children, linked)
+	case c.calling:
+		return fmt.Errorf("says that a callback is running")
+	case p == nil && c.linked, c.prev != nil && !c.linked, c.next != nil && !c.linked:
+		return fmt.Errorf("is linked wrongly")
+	case c.watched && (p != nil || c.forsaken || s == gone), !c.watched && p == nil && !c.forsaken && s != gone:
+		return fmt.Errorf("watched: %t", c.watched)
+	case p == nil && !c.listed:
+		return fmt.Errorf("is not in the list of roots")
+	}
+	switch s {
+	case live:
+		if c.forsaken || p != nil && !c.linked {
+			return fmt.Errorf("forsaken: %t, linked: %t", c.forsaken, c.linked)
+		}
+	case abandoned:
+		if !c.forsaken {
+			return fmt.Errorf("not forsaken")
+		}
+	case ended:
+		if c.leases == 0 && c.children == 0 {
+			return fmt.Errorf("nothing holds it any more")
+		}
+	case gone:
+		if c.leases > 0 || c.children > 0 || c.linked || c.arena != nil || len(c.callbacks) > 0 {
+			return fmt.Errorf("has %d leases, %d children, linked: %t, arena: %t, %d callbacks",
+				c.leases, c.children, c.linked, c.arena != nil, len(c.callbacks))
+		}
+	default:
+		return fmt.Errorf("is not at rest")
+	}
+	return nil
+}
+
+// checkLedger verifies the equations of ledger; passed is what those below pass on.
+func (c *Context) checkLedger(passed int) error {
+	x := &c.ledger
+	if !x.acct.TryLock() {
+		return fmt.Errorf("acct is locked")
+	}
+	defer x.acct.Unlock()
+	own := c.ledger.own()
+	var want Usage
+	if c.arena != nil {
+		s := c.arena.Stats()
+		want.Bytes, want.Chunks = s.Reserved, s.Chunks
+	}
+	p, s := c.parent.Load(), c.state.Load()
+	switch {
+	case own.Bytes != want.Bytes || own.Chunks != want.Chunks:
+		return fmt.Errorf("%d bytes in %d chunks counted, the arena has %d in %d", own.Bytes, own.Chunks, want.Bytes, want.Chunks)
+	case !x.isBound && passed != 0:
+		return fmt.Errorf("%d bytes were passed on to a ledger that is not bound", passed)
+	case x.total != own.Bytes+passed:
+		return fmt.Errorf("total is %d, the arena has %d, and %d were passed on", x.total, own.Bytes, passed)
+	case x.limit > 0 && (x.total > x.limit || x.reserve > x.limit):
+		return fmt.Errorf("total is %d and %d set aside, over the limit of %d", x.total, x.reserve, x.limit)
+	case int64(x.total) != x.totalBytes.Load() || x.totalPeak.Load() < int64(x.total) || x.peak.Load() < x.bytes.Load():
+		return fmt.Errorf("total is %d, shown as %d, peak %d; own %d, peak %d", x.total, x.totalBytes.Load(), x.totalPeak.Load(), x.bytes.Load(), x.peak.Load())
+	case s == gone && x.reserve != 0:
+		return fmt.Errorf("%d bytes are still set aside", x.reserve)
+	case p == nil && x.up != nil:
+		return fmt.Errorf("a root passes on to another ledger")
+	case c.linked && x.up != p.bound():
+		return fmt.Errorf("passes on to a ledger that is not the next one above")
+	}
+	settles := c.forsaken && x.up != nil && !x.up.ctx.forsaken
+	if settles && x.claim == nil && s != gone {
+		return fmt.Errorf("abandoned, and nobody gives back what it holds")
+	}
+	if x.claim != nil && (x.claim.up.Value() != x.up || x.claim.passed != x.passed()) {
+		return fmt.Errorf("a claim of %d for %d bytes", x.claim.passed, x.passed())
+	}
+	return nil
+}
+
+// IsSampled reports whether it was taken down where the context was made.
+func IsSampled(c *Context) bool { return c.site != nil }

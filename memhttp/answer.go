@@ -1,0 +1,294 @@
+package memhttp
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// An answer is the ResponseWriter of a request. It is there to know whether
+// something was written, which decides how a limit is answered, whether a Write
+// broke off and whether the connection was hijacked, and to keep header values.
+type answer struct {
+	below  http.ResponseWriter
+	can    capability
+	header http.Header // once wrote is set
+	kept   int         // keys of header at that time
+	wrote  atomic.Bool // the header at least
+	unsure atomic.Bool // whether somebody still reads the request's memory
+}
+
+// Header implements http.ResponseWriter.
+func (a *answer) Header() http.Header { return a.below.Header() }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(status int) {
+	if status >= 200 || status == http.StatusSwitchingProtocols {
+		a.begin()
+	} // else it is ahead of the answer, and sent at once
+	a.below.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (a *answer) Write(p []byte) (int, error) {
+	a.begin()
+	n, err := a.below.Write(p)
+	a.check(err)
+	return n, err
+}
+
+// WriteString implements io.StringWriter.
+func (a *answer) WriteString(s string) (int, error) {
+	a.begin()
+	n, err := io.WriteString(a.below, s)
+	a.check(err)
+	return n, err
+}
+
+// FlushError is what http.ResponseController calls for Flush.
+func (a *answer) FlushError() error {
+	if a.can&flushes == 0 {
+		return http.ErrNotSupported
+	}
+	a.begin()
+	err := http.NewResponseController(a.below).Flush()
+	a.check(err)
+	return err
+}
+
+// Unwrap is for http.ResponseController, whose deadlines and full duplex mode are
+// those of the writer below.
+func (a *answer) Unwrap() http.ResponseWriter { return a.below }
+
+// begin is called before the header is written.
+func (a *answer) begin() {
+	if !a.wrote.Load() {
+		a.header = a.below.Header()
+		ownValues(a.header)
+		a.kept = len(a.header)
+		a.wrote.Store(true)
+	}
+}
+
+// check looks at the error of a write. net/http's HTTP/2 server gives up waiting
+// when the stream ends, while the connection's writer may have the bytes still.
+func (a *answer) check(err error) {
+	if err != nil && err != http.ErrBodyNotAllowed {
+		a.unsure.Store(true)
+	}
+}
+
+// keepHeader is called when the handler has returned, before its memory is used
+// again. net/http writes the header then, if not before, and trailers.
+func (a *answer) keepHeader() {
+	if !a.wrote.Load() {
+		ownValues(a.below.Header())
+		return
+	}
+	// A second call of below.Header would have net/http copy the header. Trailers
+	// are in the same map, announced or with a prefix.
+	if _, trailers := a.header["Trailer"]; trailers || len(a.header) != a.kept {
+		ownValues(a.header)
+	}
+}
+
+// ownValues gives h copies of all its values, in two pieces of Go's heap. The
+// slices are copied as well: they may lie in an arena, or be a variable that many
+// requests share.
+func ownValues(h http.Header) {
+	values, bytes := 0, 0
+	for _, list := range h {
+		values += len(list)
+		for _, v := range list {
+			bytes += len(v)
+		}
+	}
+	if values == 0 {
+		return
+	}
+	var text strings.Builder
+	text.Grow(bytes)
+	all := make([]string, 0, values)
+	for key, list := range h {
+		first := len(all)
+		for _, v := range list {
+			at := text.Len()
+			text.WriteString(v)
+			all = append(all, text.String()[at:])
+		}
+		h[key] = all[first:len(all):len(all)]
+	}
+}
+
+// A capability is an optional interface of ResponseWriters.
+type capability uint8
+
+const (
+	flushes capability = 1 << iota
+	hijacks
+	pushes
+	readsFrom
+)
+
+// writer returns the answer as a ResponseWriter with those optional interfaces
+// that the one below has.
+func (a *answer) writer() http.ResponseWriter {
+	a.can = capabilities(a.below)
+	f, h, p, r := flusher{a}, hijacker{a}, pusher{a}, readerFrom{a}
+	switch a.can {
+	case flushes | hijacks | readsFrom: // net/http, HTTP/1
+		return struct {
+			*answer
+			flusher
+			hijacker
+			readerFrom
+		}{a, f, h, r}
+	case flushes | pushes: // net/http, HTTP/2
+		return struct {
+			*answer
+			flusher
+			pusher
+		}{a, f, p}
+	case pushes: // http.TimeoutHandler
+		return struct {
+			*answer
+			pusher
+		}{a, p}
+	case flushes: // httptest.ResponseRecorder
+		return struct {
+			*answer
+			flusher
+		}{a, f}
+	case hijacks:
+		return struct {
+			*answer
+			hijacker
+		}{a, h}
+	case readsFrom:
+		return struct {
+			*answer
+			readerFrom
+		}{a, r}
+	case flushes | hijacks:
+		return struct {
+			*answer
+			flusher
+			hijacker
+		}{a, f, h}
+	case flushes | readsFrom:
+		return struct {
+			*answer
+			flusher
+			readerFrom
+		}{a, f, r}
+	case hijacks | pushes:
+		return struct {
+			*answer
+			hijacker
+			pusher
+		}{a, h, p}
+	case hijacks | readsFrom:
+		return struct {
+			*answer
+			hijacker
+			readerFrom
+		}{a, h, r}
+	case pushes | readsFrom:
+		return struct {
+			*answer
+			pusher
+			readerFrom
+		}{a, p, r}
+	case flushes | hijacks | pushes:
+		return struct {
+			*answer
+			flusher
+			hijacker
+			pusher
+		}{a, f, h, p}
+	case flushes | pushes | readsFrom:
+		return struct {
+			*answer
+			flusher
+			pusher
+			readerFrom
+		}{a, f, p, r}
+	case hijacks | pushes | readsFrom:
+		return struct {
+			*answer
+			hijacker
+			pusher
+			readerFrom
+		}{a, h, p, r}
+	case flushes | hijacks | pushes | readsFrom:
+		return struct {
+			*answer
+			flusher
+			hijacker
+			pusher
+			readerFrom
+		}{a, f, h, p, r}
+	}
+	return a
+}
+
+// capabilities returns what w has, for Flush and Hijack also through Unwrap, as
+// http.ResponseController does.
+func capabilities(w http.ResponseWriter) capability {
+	var can capability
+	if _, ok := w.(http.Pusher); ok {
+		can |= pushes
+	}
+	if _, ok := w.(io.ReaderFrom); ok {
+		can |= readsFrom
+	}
+	for {
+		switch w.(type) {
+		case interface{ FlushError() error }, http.Flusher:
+			can |= flushes
+		}
+		if _, ok := w.(http.Hijacker); ok {
+			can |= hijacks
+		}
+		u, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return can
+		}
+		w = u.Unwrap()
+	}
+}
+
+type (
+	flusher    struct{ a *answer }
+	hijacker   struct{ a *answer }
+	pusher     struct{ a *answer }
+	readerFrom struct{ a *answer }
+)
+
+// Flush implements http.Flusher.
+func (f flusher) Flush() { f.a.FlushError() }
+
+// Hijack implements http.Hijacker.
+func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	nc, rw, err := http.NewResponseController(h.a.below).Hijack()
+	if err == nil {
+		h.a.unsure.Store(true)
+	}
+	return nc, rw, err
+}
+
+// Push implements http.Pusher.
+func (p pusher) Push(target string, opts *http.PushOptions) error {
+	return p.a.below.(http.Pusher).Push(target, opts)
+}
+
+// ReadFrom implements io.ReaderFrom, which lets the kernel copy a file.
+func (r readerFrom) ReadFrom(src io.Reader) (int64, error) {
+	r.a.begin()
+	n, err := r.a.below.(io.ReaderFrom).ReadFrom(src)
+	r.a.check(err)
+	return n, err
+}

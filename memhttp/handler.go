@@ -1,0 +1,85 @@
+package memhttp
+
+import (
+	"net/http"
+
+	"github.com/haven-mem/haven/internal/scope"
+	"github.com/haven-mem/haven/internal/serving"
+	"github.com/haven-mem/haven/memctx"
+)
+
+// Handler returns a handler that opens a memory context "request" for each request
+// and ends it when next has returned; next finds it with [memctx.FromContext] of
+// the request's context.Context, and must not delete it.
+//
+// The context is made below the one that the request's context.Context carries (of
+// the connection, if the server went through [Wrap]; of another Handler outside of
+// this one), or else below that of [Parent]. Where it ends, and when its memory
+// is left to the garbage collector, is in the package's documentation.
+//
+// The ResponseWriter that next gets notes whether something was written. It is an
+// http.Flusher, http.Hijacker, http.Pusher and io.ReaderFrom if what is below it
+// is, and has Unwrap for http.ResponseController. It is no http.CloseNotifier.
+//
+// For each request it costs some 600 ns, and 900 bytes in 6 pieces of Go's heap; a
+// context of its own at the top, where there is no connection and no parent, costs
+// as much again at times.
+//
+// Handler panics if next is nil and if an option does not fit.
+func Handler(next http.Handler, opts ...Option) http.Handler {
+	if next == nil {
+		panic("memhttp: Handler(nil)")
+	}
+	return &handler{next: next, options: newOptions("Handler", opts)}
+}
+
+type handler struct {
+	next http.Handler
+	options
+	server bool // put in by Wrap
+}
+
+// root is above the contexts of those who name no parent.
+var root = serving.Root{Name: "http"}
+
+// An exchange is a request with its answer.
+type exchange struct {
+	handler *handler
+	scope   scope.Scope[memctx.Context] // the request's context.Context
+	place   serving.Place
+	answer  answer
+	proto   int  // major version
+	whole   bool // the handler returned
+}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{handler: h, proto: r.ProtoMajor}
+	x.answer.below = w
+	x.scope.Context = r.Context()
+	ident := h.ident(r)
+	x.place = serving.Find(r.Context(), h.parent, &root)
+	x.scope.Carry(x.place.Child("request", memctx.Ident(ident), memctx.Limit(h.requestLimit)))
+	defer x.close()
+	h.next.ServeHTTP(x.answer.writer(), r.WithContext(&x.scope))
+	x.whole = true
+}
+
+// close ends the memory context and sees to a panic of the handler. It must be
+// deferred itself, since it recovers.
+func (x *exchange) close() {
+	if x.whole {
+		sure := !x.scope.Close() && !x.answer.unsure.Load() && x.scope.Err() == nil
+		if sure {
+			x.answer.keepHeader()
+		}
+		x.place.End(x.scope.Carried(), sure)
+		return
+	}
+	v := recover()
+	x.scope.Close()
+	x.place.End(x.scope.Carried(), false)
+	if v != nil { // and not runtime.Goexit
+		x.fail(v)
+	}
+}

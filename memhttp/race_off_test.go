@@ -1,0 +1,5 @@
+//go:build !race
+
+package memhttp_test
+
+const raceEnabled = false
