@@ -7,4 +7,5 @@
 //	go run ./examples/limit      untrusted input under a limit
 //	go run ./examples/sessions   objects and buffers with a bound, used again
 //	go run ./examples/lru        a linked list that the collector does not see
+//	go run ./examples/gateway    an order gateway with all of these, and its load generator
 package examples

@@ -33,8 +33,8 @@ const growth = 1 << 20
 // check fails the test if something is left of a round. Early rounds only take
 // down how much of the heap is in use.
 //
-// More than one processor must be there, or cleanups of those that went wait for
-// their return (GC.md fact 15).
+// It works with as many Ps as there ever were, since cleanups that are with a P
+// which went wait for its return (GC.md fact 15).
 func (r *rest) check(t *testing.T, s *soak, early bool) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(maxProcs))
@@ -55,7 +55,6 @@ func (r *rest) check(t *testing.T, s *soak, early bool) {
 		t.Errorf("the server's ledger has %d bytes, want %d", n, r.bytes)
 	}
 
-	// Names add up.
 	testkit.Eventually(t, "all roots that were dropped are counted", func() bool {
 		dropped := uint64(0)
 		for n := range soakNames() {
@@ -63,6 +62,7 @@ func (r *rest) check(t *testing.T, s *soak, early bool) {
 		}
 		return dropped == s.dropped.Load()
 	})
+
 	// The tree is as it was.
 	for c := range memctx.Roots() {
 		if c != s.server {
@@ -79,6 +79,7 @@ func (r *rest) check(t *testing.T, s *soak, early bool) {
 		}
 	}
 
+	// Names add up.
 	warm := 0
 	for n := range soakNames() {
 		if w := n.Warm; n.Created != uint64(n.Live)+n.Deleted+n.Abandoned+n.Dropped || w.Gets != w.Hits+w.Misses || w.Puts != w.Dropped+w.Trimmed+uint64(w.Idle)+w.Hits {

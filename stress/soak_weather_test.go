@@ -14,9 +14,9 @@ import (
 const maxProcs = 8
 
 // weather collects garbage all the time, and changes what the runtime goes by:
-// GOGC, the limit of memory, the number of processors. It goes on until clear is
+// GOGC, the limit of memory, the number of processors. It goes on until calm is
 // called, which sets everything back.
-func weather(round uint64) (clear func()) {
+func weather(round uint64) (calm func()) {
 	rng := rand.New(rand.NewPCG(*seed, 1<<62|round))
 	var end atomic.Bool
 	done := make(chan struct{})
@@ -41,7 +41,7 @@ func weather(round uint64) (clear func()) {
 		debug.SetGCPercent(gogc)
 		debug.SetMemoryLimit(limit)
 		memctx.SampleStacks(128)
-		runtime.GOMAXPROCS(maxProcs) // as many as there were: see rest
+		runtime.GOMAXPROCS(maxProcs) // as in a round without
 	}()
 	return func() {
 		end.Store(true)

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	duration = flag.Duration("duration", 2*time.Second, "how long TestTransfer takes")
-	seed     = flag.Uint64("seed", 1, "what the choices of TestTransfer follow from")
+	duration = flag.Duration("duration", 2*time.Second, "how long TestTransfer and TestSoak take, each")
+	seed     = flag.Uint64("seed", 1, "what the choices of TestTransfer and TestSoak follow from")
 )
 
 // TestTransfer runs for -duration, one half of it with garbage collections all
