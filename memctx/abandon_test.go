@@ -394,3 +394,105 @@ func TestAbandonConcurrent(t *testing.T) {
 		return !slices.ContainsFunc(servers, func(s *memctx.Context) bool { return memctx.Taken(s) != 0 })
 	})
 }
+
+// It meets the Delete of the context, or of the one above, in any order: the
+// callbacks run once, now or when it is deleted after all, and what is above ends.
+func TestAbandonMeetsDelete(t *testing.T) {
+	rounds := 3000
+	if testing.Short() {
+		rounds = 500
+	}
+	for i := range rounds {
+		server := memctx.New("server", memctx.Limit(1<<20))
+		conn := server.Child("conn")
+		request := conn.Child("request")
+		var ran, above int
+		request.OnReset(func() { ran++ })
+		conn.OnReset(func() { above++ })
+		p := arena.NewFrom(request.Arena(), i)
+		if i%2 == 0 {
+			arena.NewFrom(request.Child("query").Arena(), i)
+		}
+		request.Retain()
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			request.Abandon()
+			request.Release()
+		}()
+		if i%3 == 0 {
+			request.Delete()
+		} else {
+			conn.Delete()
+		}
+		<-done
+		s := memctx.StateOf(request)
+		if s == "gone" && ran != 1 || s == "abandoned" && ran != 0 || s != "gone" && s != "abandoned" {
+			t.Fatalf("it is %s, %d callbacks ran", s, ran)
+		}
+		if i%3 == 0 {
+			conn.Delete()
+		}
+		if above != 1 || memctx.StateOf(conn) != "gone" {
+			t.Fatalf("what is above is %s, %d of its callbacks ran", memctx.StateOf(conn), above)
+		}
+		if s == "abandoned" {
+			for range 3 { // nobody gets its memory
+				c := server.Child("request")
+				*arena.New[int](c.Arena()) = -1
+				c.Delete()
+			}
+			if *p != i {
+				t.Fatalf("value is %d, want %d", *p, i)
+			}
+		}
+		checkAll(t, server, conn, request)
+		if s == "abandoned" && i%4 < 2 {
+			if request.Delete(); ran != 1 {
+				t.Fatalf("%d callbacks ran", ran)
+			}
+		}
+		server.Delete()
+		checkAll(t, server, conn, request)
+	}
+	checkNames(t, "server", "conn", "request", "query")
+}
+
+// It goes through what is below while that is deleted one by one: each still runs
+// its callbacks, and is gone.
+func TestAbandonMeetsDeletes(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
+	for range rounds {
+		request := memctx.New("request")
+		leaves := make([]*memctx.Context, 300)
+		ran := 0
+		for i := range leaves {
+			leaves[i] = request.Child("query")
+			leaves[i].OnReset(func() { ran++ })
+		}
+		start, done := make(chan bool), make(chan bool)
+		go func() {
+			defer close(done)
+			close(start)
+			for _, c := range leaves {
+				c.Delete()
+			}
+		}()
+		<-start
+		request.Abandon()
+		<-done
+		if ran != len(leaves) {
+			t.Errorf("%d callbacks of %d ran", ran, len(leaves))
+		}
+		for _, c := range leaves {
+			if s := memctx.StateOf(c); s != "gone" {
+				t.Fatalf("%s is %s", c.Path(), s)
+			}
+		}
+		checkAll(t, append(leaves, request)...)
+	}
+	checkNames(t, "request", "query")
+}

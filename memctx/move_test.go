@@ -258,10 +258,7 @@ func TestSetParentLimit(t *testing.T) {
 // it and above it take and give back. Nobody ever sees a limit exceeded, and in the
 // end the sums are exact.
 func TestSetParentConcurrent(t *testing.T) {
-	rounds := 3000
-	if testing.Short() {
-		rounds = 500
-	}
+	rounds := fewer(20_000, 3000)
 	const limit = 200_000
 	top := memctx.New("top", memctx.Limit(limit))
 	defer top.Delete()
@@ -276,6 +273,7 @@ func TestSetParentConcurrent(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			kept := 0
 			for n := i; !done.Load(); n++ {
 				if _, err := arena.TryMakeSlice[byte](c.Arena(), 3000+n%7000, 3000+n%7000); err == nil {
 					granted.Add(1)
@@ -287,9 +285,14 @@ func TestSetParentConcurrent(t *testing.T) {
 					t.Error(err)
 				}
 				if n%10 == 0 {
-					b := c.Child("work")
+					b := parent.Child("work")
 					arena.TryNew[int](b.Arena())
-					b.Delete()
+					if n%500 != 0 {
+						b.Delete()
+					} else if kept < 100 { // and must count where it is in the end
+						kept++
+						b.Reset()
+					}
 				}
 			}
 		}()
@@ -348,6 +351,9 @@ func TestSetParentMeetsDelete(t *testing.T) {
 		from, to := root.Child("from"), root.Child("to", memctx.Limit(1<<19))
 		c := from.Child("moves")
 		arena.New[int](c.Arena())
+		for range i % 100 { // so that the move takes its time
+			c.Child("below")
+		}
 		if i%2 == 0 {
 			to.Child("below")
 		}
@@ -356,10 +362,22 @@ func TestSetParentMeetsDelete(t *testing.T) {
 			ends = from
 		}
 		done := make(chan bool)
+		var ready atomic.Int32
+		meet := func(steps int) {
+			ready.Add(1)
+			for ready.Load() < 2 {
+				runtime.Gosched()
+			}
+			for range steps {
+				ready.Load()
+			}
+		}
 		go func() {
 			defer close(done)
+			meet(i * 7 % 3000) // later and later
 			ends.Delete()
 		}()
+		meet(0)
 		var panicked any
 		func() {
 			defer func() { panicked = recover() }()

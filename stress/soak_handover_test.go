@@ -202,16 +202,30 @@ func (a *actor) callOff(n *twin) {
 				try(x.mc.Abandon)
 				h.left.Store(true)
 				a.count(evTimeouts)
-			case h.state.CompareAndSwap(atWork, calledOff):
-				x.leave()
-				try(x.mc.Delete)
-				a.count(evTimeouts)
 			default:
-				a.takeBack(x)
+				a.cancel(x)
 			}
 		}
 		if len(open) == 0 { // what was taken back may have some
 			return
 		}
+	}
+}
+
+// cancel deletes a context that was handed over with a lease. Where it may have
+// been deleted above a's head, a needs a lease as well.
+func (a *actor) cancel(x *twin) {
+	held := a.leased && retain(x.mc)
+	if !x.user.state.CompareAndSwap(atWork, calledOff) {
+		a.takeBack(x)
+	} else {
+		x.leave()
+		if held || !a.leased {
+			try(x.mc.Delete)
+		}
+		a.count(evTimeouts)
+	}
+	if held {
+		try(x.mc.Release)
 	}
 }

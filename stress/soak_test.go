@@ -228,26 +228,26 @@ func (s *soak) round(round uint64, workers int, length time.Duration, bad bool) 
 }
 
 // watch ends the work after a while. If nothing happens any more it ends the
-// process, so that all goroutines are shown.
+// process, so that all goroutines are shown. It counts looks and not time, of
+// which there is none while the whole machine stands still.
 func (s *soak) watch(length time.Duration, done <-chan struct{}) {
-	const stuck = time.Minute
+	const pause, most = 10 * time.Millisecond, 6000
 	end := time.Now().Add(length)
-	steps, since := s.steps(), time.Now()
-	for {
+	for steps, idle := s.steps(), 0; ; idle++ {
 		select {
 		case <-done:
 			return
-		case <-time.After(10 * time.Millisecond):
+		case <-time.After(pause):
 		}
-		now := time.Now()
-		if now.After(end) {
+		if time.Now().After(end) {
 			s.stop.Store(true)
 		}
 		if n := s.steps(); n != steps {
-			steps, since = n, now
-		} else if now.Sub(since) > stuck {
+			steps, idle = n, 0
+		}
+		if idle > most {
 			debug.SetTraceback("all")
-			panic(fmt.Sprintf("-seed %d: nothing happened for %v", *seed, stuck))
+			panic(fmt.Sprintf("-seed %d: nothing happened for %v", *seed, most*pause))
 		}
 	}
 }

@@ -82,7 +82,7 @@ func TestMissed(t *testing.T) {
 	if err := r.WriteMarkdown(&b); err != nil || !strings.Contains(b.String(), "20.0 µs against 20.0 µs | **missed** |") {
 		t.Errorf("error %v and\n%s", err, &b)
 	}
-	slower := &load.Result{Memory: "haven", Steady: []load.Round{round(71*us, 11*us, us)}}
+	slower := &load.Result{Memory: "haven", Steady: []load.Round{round(705*us/10, 11*us, us)}}
 	heap := &load.Result{Memory: "heap", Steady: []load.Round{round(100*us, 40*us, us)}}
 	r = load.ReportOf(load.Plan{Rounds: 1}, heap, slower)
 	for _, target := range r.Targets {

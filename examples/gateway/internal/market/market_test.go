@@ -73,6 +73,11 @@ func TestAgainstNaive(t *testing.T) {
 		if c := m.Counts(); c.Trades != uint64(trades) || c.Resting != len(model.orders) {
 			t.Errorf("Counts: %+v, want %d trades and %d resting orders", c, trades, len(model.orders))
 		}
+		if a != nil {
+			if s := market.TableStats(m); s.Active != len(model.orders) {
+				t.Errorf("the table has %d orders, want %d", s.Active, len(model.orders))
+			}
+		}
 	})
 }
 

@@ -192,6 +192,28 @@ func TestOrderMemory(t *testing.T) {
 	}
 }
 
+// TestSubmitAllocations enters and cancels orders in memory that is there already.
+func TestSubmitAllocations(t *testing.T) {
+	m := market.NewHaven(directory, 100)
+	a := arena.NewArena()
+	submit(t, m, a, order(market.Sell, 10_000, 1))
+	batch := []market.Instruction{
+		order(market.Sell, 10_000, 1), order(market.Sell, 10_001, 1), order(market.Sell, 10_002, 1),
+		order(market.Buy, 10_001, 2), cancel(1),
+	}
+	n := testing.AllocsPerRun(1000, func() {
+		results, err := m.Submit(a, batch)
+		if err != nil || len(results[3].Trades) != 2 || results[4].Ref != "ref" {
+			t.Fatalf("error %v and %+v", err, results)
+		}
+		batch[4].ID = results[2].ID // as many go as come
+		a.Reset()
+	})
+	if n != 0 {
+		t.Errorf("a batch makes %v allocations, want none", n)
+	}
+}
+
 // pointerIn returns the path of a pointer in a type, "" if there is none.
 func pointerIn(t reflect.Type) string {
 	switch t.Kind() {

@@ -90,7 +90,7 @@ func (s *slabStore) Remove(q *slabQueue, h handle) {
 	s.orders.Remove(h)
 }
 
-func (s *slabStore) Len() int { return s.orders.Len() }
+func (s *slabStore) Len() int { return len(s.byID) }
 
 func (s *slabStore) All(q *slabQueue, f func(*Order)) {
 	for e, ok := s.orders.Get(q.first); ok; e, ok = s.orders.Get(e.next) {
