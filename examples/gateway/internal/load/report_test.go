@@ -72,6 +72,22 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestFellBehind has a gateway that did not do what it was asked.
+func TestFellBehind(t *testing.T) {
+	plan := load.Plan{Clients: 16, Rate: 1021, Rounds: 2, Round: time.Second}
+	heap := &load.Result{Memory: "heap", Steady: []load.Round{round(us, us, us), round(us, us, us)}}
+	heap.Steady[0].Requests = 1001
+	const want = "heap fell behind in round 2, with 1,000 of 1,021 requests/s: its latencies are those of a queue"
+	r := load.ReportOf(plan, heap)
+	if len(r.Notes) != 1 || r.Notes[0] != want {
+		t.Errorf("got %q, want %q", r.Notes, want)
+	}
+	var text, markdown bytes.Buffer
+	if r.WriteText(&text) != nil || r.WriteMarkdown(&markdown) != nil || !strings.Contains(text.String(), want) || !strings.Contains(markdown.String(), want) {
+		t.Errorf("no note in\n%s\n%s", &text, &markdown)
+	}
+}
+
 // TestMissed has targets that are not met.
 func TestMissed(t *testing.T) {
 	r := sampleReport(20 * us)

@@ -32,6 +32,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, target := range r.Targets {
 		fmt.Fprintf(w, "%s: %s, %s\n", target.Text, target.Measured, target.verdict())
 	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintf(w, "\n%s\n", strings.Join(r.Notes, "\n"))
+	}
 	_, err := fmt.Fprintf(w, "\n%s\n", footnote)
 	return err
 }
@@ -58,6 +61,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 			fmt.Fprintf(&b, "\n| %s | %s |\n|---|%s\n", part, strings.Join(r.head(), " | "), strings.Repeat("--:|", len(r.head())))
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", row.Name, strings.Join(row.cells(), " | "))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "\n**%s.**\n", note)
 	}
 	fmt.Fprintf(&b, "\n%s\n", footnote)
 	_, err := io.WriteString(w, b.String())
