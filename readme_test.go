@@ -81,7 +81,7 @@ func Example_server() {
 func Example_contexts() {
 	query := memctx.New("query", memctx.Ident("Q7"), memctx.Limit(256<<20))
 	join := query.Child("join")
-	rows := arena.MakeSlice[int](join.Arena(), 0, 1000) // of the 256 MiB
+	rows := arena.MakeSlice[int64](join.Arena(), 0, 1000) // of the 256 MiB
 	rows = arena.Append(join.Arena(), rows, 1, 2, 3)
 	fmt.Println(join.Path(), len(rows), query.Stats().Total.Bytes)
 	query.Delete() // and all below it; the next join gets its memory

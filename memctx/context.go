@@ -6,17 +6,9 @@ import (
 	"github.com/haven-mem/haven/internal/scope"
 )
 
-func init() { scope.Retain = func(mc any) bool { return mc.(*Context).tryRetain() } }
-
-// tryRetain is Retain that reports false where Retain panics.
-func (c *Context) tryRetain() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.usable() || c.state.Load() == ending {
-		return false
-	}
-	c.leases++
-	return true
+func init() {
+	scope.Retain = func(mc any) bool { return mc.(*Context).tryRetain() }
+	scope.Delete = func(mc any) { mc.(*Context).deleteHeld() }
 }
 
 // NewContext returns a context.Context that carries mc, for the edges of a program:

@@ -49,6 +49,11 @@ func (c *Context) Delete() {
 		c.mu.Unlock()
 		c.unusable("Delete")
 	}
+	c.delete()
+}
+
+// delete ends c, which is live or abandoned, and all below it. c.mu is held.
+func (c *Context) delete() {
 	if c.children == 0 && c.leases == 0 {
 		// The common case, a request: nothing to walk.
 		c.state.Store(ending)

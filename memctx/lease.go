@@ -10,15 +10,20 @@ func (c *Context) Retain() {
 	if c == nil {
 		return
 	}
-	c.mu.Lock()
-	ok := c.usable() && c.state.Load() != ending
-	if ok {
-		c.leases++
-	}
-	c.mu.Unlock()
-	if !ok {
+	if !c.tryRetain() {
 		c.unusable("Retain")
 	}
+}
+
+// tryRetain is Retain that reports false where Retain panics.
+func (c *Context) tryRetain() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.usable() || c.state.Load() == ending {
+		return false
+	}
+	c.leases++
+	return true
 }
 
 // Release gives a lease back. The last one of a deleted context ends it: its
@@ -38,6 +43,21 @@ func (c *Context) Release() {
 		panic("memctx: Release without Retain" + c.of())
 	}
 	c.leases--
+	c.mu.Unlock()
+	if c.claim() {
+		c.finish(nil)
+	}
+}
+
+// deleteHeld is Delete and Release by the holder of a lease, who may be late: the
+// context may have been deleted with one above it.
+func (c *Context) deleteHeld() {
+	c.mu.Lock()
+	c.leases--
+	if c.state.Load() != ended {
+		c.delete()
+		return
+	}
 	c.mu.Unlock()
 	if c.claim() {
 		c.finish(nil)

@@ -21,8 +21,9 @@ type options struct {
 
 // Parent puts the contexts below mc. Without it, or if mc is nil, they are below a
 // context "http", which lasts while there are some. The parent must outlive the
-// handlers: delete it when the server's Shutdown has returned and those of hijacked
-// connections have, too. Close alone does not wait for handlers.
+// server: delete it when Shutdown or Close has returned. Handlers that still
+// run keep their requests' memory until they return, though not that of contexts
+// they made below.
 func Parent(mc *memctx.Context) Option { return Option{func(o *options) { o.parent = mc }} }
 
 // RequestLimit bounds the bytes that each request takes in chunks; 0, the default,

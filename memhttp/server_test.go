@@ -1,6 +1,7 @@
 package memhttp_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -366,6 +367,49 @@ func TestDeleteAfterShutdown(t *testing.T) {
 	root.Delete()
 	memctx.VerifyNone(t)
 	receive(t, "the connection is closed", closed)
+}
+
+// TestDeleteUnderHandler deletes the parent while a handler runs, as a program does
+// whose Shutdown has run out of time: the handler's memory stays until its answer is
+// written.
+func TestDeleteUnderHandler(t *testing.T) {
+	filled, goOn := make(chan struct{}), make(chan struct{})
+	root := memctx.New("server")
+	ts := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := memctx.FromContext(r.Context()).Arena()
+		b := arena.Append(a, arena.MakeSlice[byte](a, 0, 100), bytes.Repeat([]byte("a"), 10_000)...)
+		close(filled)
+		<-goOn
+		w.Write(arena.Append(a, b, 'b'))
+	}))
+	memhttp.Wrap(ts.Config, memhttp.Parent(root))
+	ts.Start()
+	defer ts.Close()
+	body := make(chan string, 1)
+	go func() {
+		_, got, err := fetch(ts.Client(), ts.URL)
+		body <- fmt.Sprint(got, err)
+	}()
+	receive(t, "the handler has filled its memory", filled)
+	late, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := ts.Config.Shutdown(late); err == nil {
+		t.Error("Shutdown waited for the handler")
+	}
+	root.Delete()
+	for range 20 {
+		for _, name := range []string{"request", "conn"} {
+			mc := memctx.New(name)
+			arena.Append(mc.Arena(), nil, bytes.Repeat([]byte("x"), 10_000)...)
+			mc.Delete()
+		}
+	}
+	close(goOn)
+	if got, want := receive(t, "the answer is there", body), strings.Repeat("a", 10_000)+"b<nil>"; got != want {
+		t.Errorf("the answer has %d bytes, want %d: %.50q", len(got), len(want), got)
+	}
+	until(t, "the contexts have ended", func() bool { return names("server").Live+names("conn").Live+names("request").Live == 0 })
+	memctx.VerifyNone(t)
 }
 
 // TestDefaultMux checks that a server without a handler serves what net/http does.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
@@ -153,6 +155,53 @@ func TestConnGone(t *testing.T) {
 	if err := receive(t, "the handler has ended", l.result); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestDeleteUnderHandler deletes the parent while handlers run, one of them with a
+// context for each message, as a program does whose server was stopped and does not
+// wait for them.
+func TestDeleteUnderHandler(t *testing.T) {
+	l, m := newLatecomer(), newLatecomer()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := memctx.New("server")
+	srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Parent(root))))
+	srv.RegisterService((&memoryService{l.unary, func(stream grpc.ServerStream) error {
+		m.run(memctx.NewContext(stream.Context(), havengrpc.EachMessage(stream.Context())))
+		return nil
+	}}).description(), nil)
+	go srv.Serve(listener)
+	client, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s := &server{ClientConn: client}
+	go s.unary(context.Background(), nil)
+	s.open(t, context.Background(), "Both")
+	receive(t, "a handler has filled its memory", l.filled)
+	receive(t, "a handler has filled its memory", m.filled)
+	srv.Stop()
+	root.Delete()
+	for range 50 {
+		for _, name := range []string{"rpc", "conn", "message"} {
+			mc := memctx.New(name)
+			fill(mc.Arena(), 0xdd, 16<<10)
+			mc.Delete()
+		}
+	}
+	for _, x := range []*latecomer{l, m} {
+		close(x.goOn)
+		if err := receive(t, "the handler has ended", x.result); err != nil {
+			t.Error(err)
+		}
+	}
+	until(t, "the contexts have ended", func() bool {
+		return names("server").Live+names("conn").Live+names("rpc").Live+names("message").Live == 0
+	})
+	memctx.VerifyNone(t)
 }
 
 // cutOff returns an interceptor that answers when a time is up, and lets the

@@ -17,8 +17,9 @@ type options struct {
 
 // Parent puts the contexts below mc. Without it, or if mc is nil, they are below a
 // context "grpc", which lasts while there are some. The parent must outlive the
-// handlers: delete it when the server's GracefulStop has returned, or its Stop if
-// it has the option grpc.WaitForHandlers.
+// server: delete it when GracefulStop or Stop has returned. Handlers that
+// still run keep their RPCs' memory until they return, though not that of contexts
+// they made below.
 func Parent(mc *memctx.Context) Option { return Option{func(o *options) { o.parent = mc }} }
 
 // RPCLimit bounds the bytes that each RPC takes in chunks; 0, the default, means

@@ -24,6 +24,7 @@ type rpc struct {
 	manyIn  bool                           // the client sends a stream
 	manyOut bool                           // the server does
 	message atomic.Pointer[memctx.Context] // of EachMessage
+	within  serving.Place                  // of message
 }
 
 type rpcKey struct{}
@@ -67,9 +68,13 @@ func (r *rpc) begin(s *stats.Begin) {
 // end is called when the reply was marshaled and the status sent, on the
 // handler's goroutine. The context.Context is over by then in any case.
 func (r *rpc) end() {
-	if r.begun {
-		late := r.scope.Close()
-		r.place.End(r.scope.Carried(), !late && !r.unsure.Load())
+	if !r.begun {
+		return
+	}
+	sure := !r.scope.Close() && !r.unsure.Load()
+	defer r.place.End(r.scope.Carried(), sure)
+	if m := r.message.Load(); m != nil {
+		r.within.End(m, sure)
 	}
 }
 
@@ -103,7 +108,8 @@ func EachMessage(ctx context.Context) *memctx.Context {
 	if m := r.message.Load(); m != nil {
 		return m
 	}
-	m := mc.Child("message")
+	r.within = serving.Find(r, nil, &root)
+	m := r.within.Child("message")
 	r.message.Store(m)
 	return m
 }

@@ -1,6 +1,13 @@
 package scope
 
-// Retain takes a lease of a *memctx.Context and reports true, unless the context
-// has come to its end, where the method Retain panics. It is for those who learn of
-// an end by themselves, and may be late. Package memctx sets it.
-var Retain func(mc any) bool
+// Package memctx sets these. They are for those who learn of the end of what they
+// opened by themselves, and may be late: a *memctx.Context may have ended with one
+// above it.
+var (
+	// Retain takes a lease of a context and reports true, unless the context has
+	// come to its end, where the method Retain panics.
+	Retain func(mc any) bool
+
+	// Delete deletes a context and gives the caller's lease back.
+	Delete func(mc any)
+)

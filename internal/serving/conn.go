@@ -25,7 +25,7 @@ type Conn struct {
 // OpenConn opens a context "conn" at p. Whoever calls it calls Leave when the
 // connection is closed.
 func OpenConn(p Place, opts ...memctx.Option) *Conn {
-	c := &Conn{mc: p.Child("conn", opts...), place: p}
+	c := &Conn{mc: p.above.Child("conn", opts...), place: p}
 	c.users.Store(1)
 	return c
 }
@@ -48,14 +48,14 @@ func (c *Conn) Doubt() { c.doubt.Store(true) }
 
 // Leave ends the context if it is called by the last user.
 //
-// The context may have ended with its parent: net/http reports the end of idle
-// connections when Shutdown has returned, after which a program deletes what it
-// gave as a parent.
+// The context may have ended with its parent, and has no lease of its own against
+// that: net/http reports the end of idle connections when Shutdown has returned,
+// after which a program deletes what it gave as a parent, and expects that nothing
+// is left.
 func (c *Conn) Leave() {
 	switch {
 	case c.users.Add(-1) > 0:
 	case scope.Retain(c.mc):
-		defer c.mc.Release()
 		c.place.End(c.mc, !c.doubt.Load())
 	default:
 		c.place.leave()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/haven-mem/haven/internal/scope"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -33,23 +34,28 @@ func Find(ctx context.Context, parent *memctx.Context, root *Root) Place {
 	return Place{above: root.enter(), root: root}
 }
 
-// Child returns a new context at p.
+// Child returns a new context at p, with a lease: if somebody deletes the context
+// above while requests run, which a program does whose Shutdown has run out of time,
+// their memory stays until they are over.
 func (p Place) Child(name string, opts ...memctx.Option) *memctx.Context {
-	return p.above.Child(name, opts...)
+	mc := p.above.Child(name, opts...)
+	mc.Retain()
+	return mc
 }
 
-// End ends a context made by Child, and leaves p. Unless it is sure that nobody
+// End ends a context that has the caller's lease, and leaves p. Unless it is sure that nobody
 // uses the context's memory any more, it leaves the memory to the garbage
 // collector. What had a doubtful end may also use the memory of its connection.
 func (p Place) End(mc *memctx.Context, sure bool) {
 	defer p.leave() // also if a callback of the context panics
 	if sure {
-		mc.Delete()
+		scope.Delete(mc)
 		return
 	}
 	if p.conn != nil {
 		p.conn.Doubt()
 	}
+	defer mc.Release()
 	mc.Abandon()
 	noteAbandoned()
 }

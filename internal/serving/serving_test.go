@@ -89,30 +89,62 @@ func TestConnEnds(t *testing.T) {
 	memctx.VerifyNone(t)
 }
 
-// TestParentEndsFirst has a parent deleted before a connection has ended, one of
-// whose requests is held by a lease or not.
+// TestParentEndsFirst has a parent deleted while a request and its connection are
+// open: their memory stays until they end, in whatever way and order, and each
+// callback runs once.
 func TestParentEndsFirst(t *testing.T) {
-	for _, leased := range []bool{false, true} {
-		for _, doubt := range []bool{false, true} {
-			parent := memctx.New("parent")
-			conn := serving.OpenConn(serving.Find(context.Background(), parent, &root))
-			p := serving.Find(conn.Context(context.Background()), nil, &root)
-			mc := p.Child("request")
-			if leased {
-				mc.Retain()
+	for n := range 1 << 4 {
+		leased, sure, doubt, connFirst := n&1 > 0, n&2 > 0, n&4 > 0, n&8 > 0
+		parent := memctx.New("parent")
+		conn := serving.OpenConn(serving.Find(context.Background(), parent, &root))
+		p := serving.Find(conn.Context(context.Background()), nil, &root)
+		mc := p.Child("request")
+		ended := 0
+		mc.OnReset(func() { ended++ })
+		bytes := arena.MakeSlice[byte](mc.Arena(), 5000, 5000)
+		fill := func(b []byte, with byte) {
+			for i := range b {
+				b[i] = with
 			}
-			p.End(mc, true)
-			if doubt {
-				conn.Doubt()
-			}
-			parent.Delete()
-			conn.Leave()
-			if leased {
-				arena.New[int](mc.Arena())
-				mc.Release()
-			}
-			memctx.VerifyNone(t)
 		}
+		fill(bytes, 'a')
+		parent.Delete()
+		other := memctx.New("request") // gets what there is of the kind
+		fill(arena.MakeSlice[byte](other.Arena(), 5000, 5000), 'x')
+		other.Delete()
+		fill(arena.MakeSlice[byte](mc.Arena(), 5000, 5000), 'b')
+		for _, b := range bytes {
+			if b != 'a' || ended != 0 {
+				t.Fatalf("case %04b: the memory of an open request is %q, %d callbacks ran", n, b, ended)
+			}
+		}
+		if leased {
+			mc.Retain()
+		}
+		if doubt {
+			conn.Doubt()
+		}
+		if connFirst {
+			conn.Leave()
+		}
+		p.End(mc, sure)
+		if !connFirst {
+			conn.Leave()
+		}
+		if want := sure && !leased; (ended > 0) != want {
+			t.Errorf("case %04b: the callback ran: %v, want %v", n, ended > 0, want)
+		}
+		if leased {
+			arena.New[int](mc.Arena())
+			mc.Release()
+		}
+		if !sure { // abandoned: only now the callback runs
+			mc.Delete()
+		}
+		if ended != 1 {
+			t.Errorf("case %04b: the callback ran %d times", n, ended)
+		}
+		memctx.VerifyNone(t)
 	}
 }
 

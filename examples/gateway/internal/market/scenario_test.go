@@ -9,6 +9,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/examples/gateway/internal/market"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // order returns a new order of account 0 that may rest.
@@ -194,6 +195,7 @@ func TestOrderMemory(t *testing.T) {
 
 // TestSubmitAllocations enters and cancels orders in memory that is there already.
 func TestSubmitAllocations(t *testing.T) {
+	testkit.NeedsExactAllocs(t)
 	m := market.NewHaven(directory, 100)
 	a := arena.NewArena()
 	submit(t, m, a, order(market.Sell, 10_000, 1))
