@@ -25,6 +25,24 @@ const (
 	slotMask  = maxSlots - 1
 )
 
+// Uint64 returns the handle as a number, which [HandleOf] takes back: for handles
+// that leave the program, as the id of an order or a session does. It is 0 for the
+// zero Handle and for no other.
+func (h Handle[T]) Uint64() uint64 { return uint64(h.place)<<32 | uint64(h.gen) }
+
+// HandleOf returns the handle whose Uint64 is n, and the zero Handle if n is not
+// that of any handle. The number may come from anywhere: where it was not given
+// out, or its element was removed, it matches nothing; one that somebody guesses
+// for an element that is in use is right with a probability of 2⁻³¹. That is
+// no secret, so check who may use an element that is named from outside.
+func HandleOf[T any](n uint64) Handle[T] {
+	h := Handle[T]{place: uint32(n >> 32), gen: uint32(n)}
+	if h.place>>placeBits == 0 || h.gen%2 == 0 { // which is how a free slot looks
+		return Handle[T]{}
+	}
+	return h
+}
+
 // String returns the handle as type, number of the slot and generation, such as
 // Order#17.2406177133. Slots are numbered from 0 on in the order of their first
 // use, and the generation grows by two with each element in the slot. The zero

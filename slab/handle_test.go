@@ -50,6 +50,45 @@ func TestHandleZero(t *testing.T) {
 	none(new(slab.Table[station]))
 }
 
+// A handle survives being a number, and no other number is a handle that matches:
+// neither that of a removed element nor one that looks like a free slot.
+func TestHandleOf(t *testing.T) {
+	table := slab.TableFrom[station](1<<32 - 2)
+	var live, stale []slab.Handle[station]
+	for i, h := range stations(table, 5000) {
+		if i%3 == 0 {
+			table.Remove(h)
+			stale = append(stale, h)
+		} else {
+			live = append(live, h)
+		}
+	}
+	for _, h := range live {
+		if got := slab.HandleOf[station](h.Uint64()); got != h {
+			t.Fatalf("%v is %v after it was a number", h, got)
+		}
+		for _, other := range []uint64{h.Uint64() - 1, h.Uint64() + 1, h.Uint64() + 2, h.Uint64() << 32, h.Uint64() >> 32} {
+			if _, ok := table.Get(slab.HandleOf[station](other)); ok {
+				t.Fatalf("%#x matches, which is not %#x", other, h.Uint64())
+			}
+		}
+	}
+	for _, h := range stale {
+		for d := range uint64(8) {
+			if o := slab.HandleOf[station](h.Uint64() - 4 + d); table.Remove(o) {
+				t.Fatalf("%v matches in the slot of %v, which was removed", o, h)
+			}
+		}
+	}
+	for _, n := range []uint64{0, 1, 1 << 32, 1<<32 | 1, 1<<64 - 1, 1<<64 - 2, 3<<54 | 1} {
+		h := slab.HandleOf[station](n)
+		if _, ok := table.Get(h); ok || h.Uint64() != n && h != (slab.Handle[station]{}) {
+			t.Errorf("%#x is %v, in the table: %t", n, h, ok)
+		}
+	}
+	checkTable(t, table)
+}
+
 // A handle of one table is refused by another of the same type, whose
 // generations begin elsewhere; by chance alone they begin at the same number.
 func TestHandleOfAnotherTable(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -77,22 +78,37 @@ func carryOut(t *testing.T, url string, orders ...string) {
 	}
 }
 
+var idPattern = regexp.MustCompile(`"id":"([0-9a-f]{16})"`)
+
+// idsOf returns the ids of the n results of a reply.
+func idsOf(t *testing.T, reply string, n int) (ids []string) {
+	t.Helper()
+	for _, m := range idPattern.FindAllStringSubmatch(reply, -1) {
+		ids = append(ids, m[1])
+	}
+	if len(ids) != n {
+		t.Fatalf("%d ids in %s, want %d", len(ids), reply, n)
+	}
+	return ids
+}
+
 // TestOrders sells, buys and cancels.
 func TestOrders(t *testing.T) {
 	both(t, func(t *testing.T, g *gateway, url string) {
 		status, reply := send(t, "POST", url+"/orders", batch(sell(10_001, 5), sell(10_000, 5)))
+		ids := idsOf(t, reply, 2)
 		want := `{"results":[` +
-			`{"id":"0000000000000001","ref":"seller","status":"resting","filled":0,"remaining":5},` +
-			`{"id":"0000000000000002","ref":"seller","status":"resting","filled":0,"remaining":5}]}`
+			`{"id":"` + ids[0] + `","ref":"seller","status":"resting","filled":0,"remaining":5},` +
+			`{"id":"` + ids[1] + `","ref":"seller","status":"resting","filled":0,"remaining":5}]}`
 		if status != http.StatusOK || reply != want {
 			t.Errorf("got %d %s\nwant %s", status, reply, want)
 		}
-		cancel := `{"op":"cancel","account":"acct-0001","id":"0000000000000001"}`
+		cancel := `{"op":"cancel","account":"acct-0001","id":"` + ids[0] + `"}`
 		status, reply = send(t, "POST", url+"/orders", batch(buy(10_001, 7), cancel))
 		want = `{"results":[` +
-			`{"id":"0000000000000003","ref":"buyer","status":"filled","filled":7,"remaining":0,"trades":[` +
-			`{"price":10000,"quantity":5,"maker":"0000000000000002"},{"price":10001,"quantity":2,"maker":"0000000000000001"}]},` +
-			`{"id":"0000000000000001","ref":"seller","status":"cancelled","filled":0,"remaining":3}]}`
+			`{"id":"` + idsOf(t, reply, 2)[0] + `","ref":"buyer","status":"filled","filled":7,"remaining":0,"trades":[` +
+			`{"price":10000,"quantity":5,"maker":"` + ids[1] + `"},{"price":10001,"quantity":2,"maker":"` + ids[0] + `"}]},` +
+			`{"id":"` + ids[0] + `","ref":"seller","status":"cancelled","filled":0,"remaining":3}]}`
 		if status != http.StatusOK || reply != want {
 			t.Errorf("got %d %s\nwant %s", status, reply, want)
 		}
@@ -115,7 +131,8 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestRefused(t *testing.T) {
 	large := strings.Repeat(" ", maxBody+1)
 	both(t, func(t *testing.T, g *gateway, url string) {
-		carryOut(t, url, sell(10_000, 5))
+		_, reply := send(t, "POST", url+"/orders", batch(sell(10_000, 5)))
+		id := idsOf(t, reply, 1)[0]
 		before := state(g)
 		for _, c := range []struct {
 			method, path string
@@ -130,7 +147,7 @@ func TestRefused(t *testing.T) {
 			{"POST", "/orders", batch(buy(10_000, 5), buy(10_000, 0)), 422, `{"error":"orders[1].quantity: 0 is not positive"}`},
 			{"POST", "/orders", batch(buy(10_000, 5), buy(-1, 1)), 422, `{"error":"orders[1].price: -1 is not positive"}`},
 			{"POST", "/orders", batch(buy(10_000, 5), `{"op":"cancel","account":"acct-0001","id":"00000000000000ff"}`), 422, `{"error":"orders[1].id: account acct-0001 has no resting order 00000000000000ff"}`},
-			{"POST", "/orders", batch(buy(10_000, 5), `{"op":"cancel","account":"acct-0002","id":"0000000000000001"}`), 422, `{"error":"orders[1].id: account acct-0002 has no resting order 0000000000000001"}`},
+			{"POST", "/orders", batch(buy(10_000, 5), `{"op":"cancel","account":"acct-0002","id":"`+id+`"}`), 422, `{"error":"orders[1].id: account acct-0002 has no resting order ` + id + `"}`},
 			{"POST", "/orders", strings.NewReader(large), 413, `{"error":"request is too large (at most 65536 bytes are accepted)"}`},
 			{"POST", "/orders", &endless{maxBody + 1}, 413, `{"error":"request is too large (at most 65536 bytes are accepted)"}`},
 			{"POST", "/orders", &endless{100 << 20}, 413, `{"error":"request is too large (at most 65536 bytes are accepted)"}`},

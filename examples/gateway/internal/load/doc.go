@@ -9,10 +9,11 @@
 // that point to each other, found in a map, their text a string; what a request
 // needs is made with new, make and append, with capacity where it is known; the
 // buffers of bodies are in a sync.Pool. The one on Haven has the orders in a
-// slab.Table, linked by handles; what a request needs in the arena of its memory
-// context; the buffers in a pool.Bytes. The decoder is one for this format, which
-// takes a fraction of what encoding/json does and has fewer objects, so that it
-// is memory that is compared and not decoders.
+// slab.Table, linked by handles, which are their ids as well, so that it needs no
+// map; what a request needs in the arena of its memory context; the buffers in a
+// pool.Bytes. The decoder is one for this format, which takes a fraction of what
+// encoding/json does and has fewer objects, so that it is memory that is compared
+// and not decoders.
 //
 // # The flow
 //

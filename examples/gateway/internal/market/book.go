@@ -11,14 +11,17 @@ type book[Q, R any] struct {
 
 // enter matches a new order and puts what is left of it into the book, unless it
 // is immediate. Trades are appended in a.
-func (b *book[Q, R]) enter(s Store[Q, R], a *arena.Arena, id uint64, in *Instruction, out *Result) {
+func (b *book[Q, R]) enter(s Store[Q, R], a *arena.Arena, in *Instruction, out *Result) {
+	id := s.Open()
 	out.ID, out.Ref, out.Remaining = id, in.Ref, in.Quantity
 	b.match(s, a, in, out)
 	switch {
 	case out.Remaining == 0:
 		out.Status = Filled
+		s.Drop(id)
 	case in.Immediate:
 		out.Status = Expired
+		s.Drop(id)
 	default:
 		out.Status = Resting
 		side := &b.sides[in.Side]

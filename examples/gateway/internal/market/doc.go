@@ -7,7 +7,8 @@
 // each order, linked by pointers, with its text in a string, found in a map.
 // [NewHaven] keeps them in a slab.Table, linked by handles, with the text in the
 // object, so that there is no pointer in any of them and the garbage collector
-// skips them all.
+// skips them all; and the id of an order is its handle, so that there is no map
+// either.
 //
 // What a batch of instructions needs for itself, its results and its trades, is
 // in the arena that the caller gives to Submit; a nil arena is Go's heap. A market

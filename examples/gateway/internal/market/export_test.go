@@ -42,7 +42,7 @@ func Spoil(m Market, p int64, how string) {
 		l.queue = heapQueue{}
 		l.count, l.total, side.best = 0, 0, none
 	case "crossed":
-		o = &heapOrder{Order: Order{ID: 2, Price: int32(p), Remaining: 1, Side: Sell}}
+		o = &heapOrder{Order: Order{ID: e.store.Open(), Price: int32(p), Remaining: 1, Side: Sell}}
 		e.store.Push(&e.books[0].sides[Sell].at(p).queue, o.Order, "")
 		e.books[0].sides[Sell].added(p, 1)
 	default:

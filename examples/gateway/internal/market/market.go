@@ -75,7 +75,6 @@ type engine[Q, R any] struct {
 	store    Store[Q, R]
 	books    []book[Q, R]
 	capacity int
-	lastID   uint64
 	counts   Counts
 }
 
@@ -98,8 +97,7 @@ func (e *engine[Q, R]) Submit(a *arena.Arena, batch []Instruction) ([]Result, er
 	for i := range batch {
 		in, out := &batch[i], &results[i]
 		if !in.Cancel {
-			e.lastID++
-			e.books[in.Symbol].enter(e.store, a, e.lastID, in, out)
+			e.books[in.Symbol].enter(e.store, a, in, out)
 			e.counts.Orders++
 			e.counts.Trades += uint64(len(out.Trades))
 		} else if o := e.store.Get(refs[i]); o != nil {

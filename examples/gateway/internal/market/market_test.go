@@ -21,8 +21,8 @@ var directory = market.NewDirectory(symbols, accounts)
 // variants calls f for a market of each kind, with the memory that its batches
 // use: nil for Go's heap.
 func variants(t *testing.T, capacity int, f func(t *testing.T, m market.Market, a *arena.Arena)) {
-	t.Run("heap", func(t *testing.T) { f(t, market.NewHeap(directory, capacity), nil) })
-	t.Run("haven", func(t *testing.T) { f(t, market.NewHaven(directory, capacity), arena.NewArena()) })
+	t.Run("heap", func(t *testing.T) { f(t, newNumbered(market.NewHeap(directory, capacity)), nil) })
+	t.Run("haven", func(t *testing.T) { f(t, newNumbered(market.NewHaven(directory, capacity)), arena.NewArena()) })
 }
 
 // TestAgainstNaive compares each result and each trade with the naive model, over
@@ -74,7 +74,7 @@ func TestAgainstNaive(t *testing.T) {
 			t.Errorf("Counts: %+v, want %d trades and %d resting orders", c, trades, len(model.orders))
 		}
 		if a != nil {
-			if s := market.TableStats(m); s.Active != len(model.orders) {
+			if s := market.TableStats(m.(*numbered).Market); s.Active != len(model.orders) {
 				t.Errorf("the table has %d orders, want %d", s.Active, len(model.orders))
 			}
 		}

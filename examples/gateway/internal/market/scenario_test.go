@@ -118,7 +118,7 @@ func TestRequestLimit(t *testing.T) {
 	const makers = 200
 	outcomes := map[string]int{}
 	for limit := 512; limit < 64<<10; limit += 512 {
-		m := market.NewHaven(directory, 2*makers)
+		m := newNumbered(market.NewHaven(directory, 2*makers))
 		var fill []market.Instruction
 		for range makers {
 			fill = append(fill, order(market.Sell, 10_001, 1))
@@ -198,10 +198,10 @@ func TestSubmitAllocations(t *testing.T) {
 	testkit.NeedsExactAllocs(t)
 	m := market.NewHaven(directory, 100)
 	a := arena.NewArena()
-	submit(t, m, a, order(market.Sell, 10_000, 1))
+	first := submit(t, m, a, order(market.Sell, 10_000, 1))[0].ID
 	batch := []market.Instruction{
 		order(market.Sell, 10_000, 1), order(market.Sell, 10_001, 1), order(market.Sell, 10_002, 1),
-		order(market.Buy, 10_001, 2), cancel(1),
+		order(market.Buy, 10_001, 2), cancel(first),
 	}
 	n := testing.AllocsPerRun(1000, func() {
 		results, err := m.Submit(a, batch)

@@ -21,7 +21,12 @@ type Order struct {
 // The pointers to orders that First and Get return are good until the order is
 // taken out. An R stays good: it refers to nothing afterwards.
 type Store[Q, R any] interface {
-	// Push puts an order at the end of a queue. Its id must be a new one.
+	// Open returns an id for an order that comes, other than any before. Push or
+	// Drop is to follow.
+	Open() uint64
+	// Drop forgets the id of an order that is not going to rest.
+	Drop(id uint64)
+	// Push puts an order at the end of a queue. Its id must be one of Open.
 	Push(q *Q, o Order, ref string)
 	// First returns the first order of a queue, which must not be empty.
 	First(q *Q) *Order

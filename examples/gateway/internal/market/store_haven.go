@@ -24,23 +24,32 @@ type slabQueue struct {
 	first, last handle
 }
 
-// A slabStore keeps orders in a table.
+// A slabStore keeps orders in a table. The id of an order is its handle: it finds
+// the order without a map, and once the order is gone it finds nothing.
 type slabStore struct {
 	orders *slab.Table[slabOrder]
-	byID   map[uint64]handle // no pointers either, so not scanned
 }
 
 // NewHaven returns a market for the symbols of a directory. Its orders are in a
 // slab.Table, and at most capacity of them rest at a time.
 func NewHaven(d *Directory, capacity int) Market {
 	return newEngine[slabQueue, handle](d, capacity, &slabStore{
-		orders: slab.NewTable[slabOrder](slab.Name("orders"), slab.Capacity(capacity)),
-		byID:   map[uint64]handle{},
+		// An order that is filled at once has a handle for as long as that takes.
+		orders: slab.NewTable[slabOrder](slab.Name("orders"), slab.Capacity(capacity+1)),
 	})
 }
 
+func (s *slabStore) Open() uint64 {
+	h, _ := s.orders.Insert(slabOrder{})
+	return h.Uint64()
+}
+
+func (s *slabStore) Drop(id uint64) { s.orders.Remove(s.Find(id)) }
+
 func (s *slabStore) Push(q *slabQueue, o Order, ref string) {
-	h, e := s.orders.Insert(slabOrder{Order: o, prev: q.last})
+	h := s.Find(o.ID)
+	e, _ := s.orders.Get(h)
+	e.Order, e.prev = o, q.last
 	copy(e.ref[:], ref)
 	if last, ok := s.orders.Get(q.last); ok {
 		last.next = h
@@ -48,7 +57,6 @@ func (s *slabStore) Push(q *slabQueue, o Order, ref string) {
 		q.first = h
 	}
 	q.last = h
-	s.byID[o.ID] = h
 }
 
 func (s *slabStore) First(q *slabQueue) *Order {
@@ -58,7 +66,7 @@ func (s *slabStore) First(q *slabQueue) *Order {
 
 func (s *slabStore) Pop(q *slabQueue) { s.Remove(q, q.first) }
 
-func (s *slabStore) Find(id uint64) handle { return s.byID[id] }
+func (s *slabStore) Find(id uint64) handle { return slab.HandleOf[slabOrder](id) }
 
 func (s *slabStore) Get(h handle) *Order {
 	if e, ok := s.orders.Get(h); ok {
@@ -86,11 +94,10 @@ func (s *slabStore) Remove(q *slabQueue, h handle) {
 	} else {
 		q.last = e.prev
 	}
-	delete(s.byID, e.ID)
 	s.orders.Remove(h)
 }
 
-func (s *slabStore) Len() int { return len(s.byID) }
+func (s *slabStore) Len() int { return s.orders.Len() }
 
 func (s *slabStore) All(q *slabQueue, f func(*Order)) {
 	for e, ok := s.orders.Get(q.first); ok; e, ok = s.orders.Get(e.next) {

@@ -15,16 +15,24 @@ type heapQueue struct {
 	first, last *heapOrder
 }
 
-// A heapStore keeps orders on Go's heap.
+// A heapStore keeps orders on Go's heap. Their ids are consecutive numbers.
 type heapStore struct {
-	byID map[uint64]*heapOrder
+	byID   map[uint64]*heapOrder
+	lastID uint64
 }
 
 // NewHeap returns a market for the symbols of a directory. Its orders are on Go's
 // heap, and at most capacity of them rest at a time.
 func NewHeap(d *Directory, capacity int) Market {
-	return newEngine[heapQueue, *heapOrder](d, capacity, &heapStore{map[uint64]*heapOrder{}})
+	return newEngine[heapQueue, *heapOrder](d, capacity, &heapStore{byID: map[uint64]*heapOrder{}})
 }
+
+func (s *heapStore) Open() uint64 {
+	s.lastID++
+	return s.lastID
+}
+
+func (s *heapStore) Drop(uint64) {}
 
 func (s *heapStore) Push(q *heapQueue, o Order, ref string) {
 	e := &heapOrder{Order: o, ref: ref, prev: q.last}
