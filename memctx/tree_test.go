@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -64,6 +65,11 @@ func namesOf(t testing.TB, name string) memctx.NameStats {
 	t.Fatalf("no name %q", name)
 	return memctx.NameStats{}
 }
+
+var freshNames atomic.Int64
+
+// freshName returns a name that no context had, also where tests run many times.
+func freshName(name string) string { return fmt.Sprintf("%s %d", name, freshNames.Add(1)) }
 
 // checkNames fails the test unless all contexts of the names are accounted for.
 func checkNames(t testing.TB, names ...string) {
@@ -215,11 +221,12 @@ func TestRoots(t *testing.T) {
 // context of the name gets it warm.
 func TestArenaIsWarm(t *testing.T) {
 	type warm [40]uint64
+	name, other := freshName("warm"), freshName("warm other")
 	server := memctx.New("warm server")
 	defer server.Delete()
 	before := memctx.NameStats{}
 	for i := range 5 {
-		c := server.Child("warm", memctx.Ident(fmt.Sprint(i)))
+		c := server.Child(name, memctx.Ident(fmt.Sprint(i)))
 		if s := c.Stats(); s.Own.Bytes != 0 {
 			t.Errorf("%v before it was used", s)
 		}
@@ -229,7 +236,7 @@ func TestArenaIsWarm(t *testing.T) {
 		}
 		s := a.Stats()
 		switch {
-		case s.Name != "warm" || s.InUse != 0:
+		case s.Name != name || s.InUse != 0:
 			t.Errorf("the arena is %v", s)
 		case s.Resets != uint64(i) || i > 1 && s.Reserved == 0: // the first round took several chunks
 			t.Errorf("the arena is not the warm one: %v", s)
@@ -246,22 +253,22 @@ func TestArenaIsWarm(t *testing.T) {
 		}
 		checkAll(t, c)
 		c.Delete()
-		n := namesOf(t, "warm")
+		n := namesOf(t, name)
 		if n.Warm.Idle != 1 || n.Warm.Misses != 1 || n.Warm.Hits != uint64(i) || n.Bytes != 0 || n.Peak < 20*320 {
 			t.Errorf("after Delete: %v", n)
 		}
 		before = n
 	}
 	// Of another name, and without a name's arena, nothing is warm.
-	c := server.Child("warm other")
-	if s := c.Arena().Stats(); s.Resets != 0 || s.Name != "warm other" {
+	c := server.Child(other)
+	if s := c.Arena().Stats(); s.Resets != 0 || s.Name != other {
 		t.Errorf("the arena is %v", s)
 	}
-	server.Child("warm").Delete()
-	if n := namesOf(t, "warm"); n.Warm.Gets != before.Warm.Gets {
+	server.Child(name).Delete()
+	if n := namesOf(t, name); n.Warm.Gets != before.Warm.Gets {
 		t.Errorf("a context that asked for no arena took one: %v", n)
 	}
-	checkNames(t, "warm", "warm other", "warm server")
+	checkNames(t, name, other, "warm server")
 }
 
 // A steady program allocates the context and nothing else.

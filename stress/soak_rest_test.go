@@ -15,6 +15,7 @@ import (
 // A rest is what there is while nobody is at work.
 type rest struct {
 	goroutines int
+	dropped    uint64 // roots, by an earlier run of the test
 	bytes      int    // of the server's own arena
 	heap       uint64 // bytes in use, without those of warm arenas
 	early      uint64 // the most there were in the first third of the time
@@ -22,7 +23,7 @@ type rest struct {
 }
 
 func (s *soak) newRest() *rest {
-	return &rest{goroutines: runtime.NumGoroutine(), bytes: s.server.Stats().Own.Bytes}
+	return &rest{goroutines: runtime.NumGoroutine(), dropped: soakDropped(), bytes: s.server.Stats().Own.Bytes}
 }
 
 // growth is how much more of the heap may be in use at the end than after the
@@ -55,13 +56,7 @@ func (r *rest) check(t *testing.T, s *soak, early bool) {
 		t.Errorf("the server's ledger has %d bytes, want %d", n, r.bytes)
 	}
 
-	testkit.Eventually(t, "all roots that were dropped are counted", func() bool {
-		dropped := uint64(0)
-		for n := range soakNames() {
-			dropped += n.Dropped
-		}
-		return dropped == s.dropped.Load()
-	})
+	testkit.Eventually(t, "all roots that were dropped are counted", func() bool { return soakDropped()-r.dropped == s.dropped.Load() })
 
 	// The tree is as it was.
 	for c := range memctx.Roots() {
@@ -99,6 +94,15 @@ func (r *rest) check(t *testing.T, s *soak, early bool) {
 
 func (r *rest) String() string {
 	return fmt.Sprintf("%d bytes of the heap in use, beside %d that are warm; it was %d at most in the first third", r.heap, r.warm, r.early)
+}
+
+// soakDropped returns how many roots were dropped.
+func soakDropped() uint64 {
+	dropped := uint64(0)
+	for n := range soakNames() {
+		dropped += n.Dropped
+	}
+	return dropped
 }
 
 func soakNames() func(func(memctx.NameStats) bool) {
