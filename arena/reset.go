@@ -1,6 +1,10 @@
 package arena
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/check"
+)
 
 // Reset takes back every value the lane handed out and keeps the memory for
 // the next ones. It clears what was used, so it costs what was used, and
@@ -34,6 +38,9 @@ func (l *Lane[T]) Reset() {
 func (l *Lane[T]) rewind() (bytes int, listed bool) {
 	used := l.inUse()
 	l.note(used)
+	if check.Enabled {
+		l.retireAll()
+	}
 	switch {
 	case l.rest != nil && l.rest.any():
 		// Several chunks. Let them go; the next use makes a single one that
@@ -44,12 +51,13 @@ func (l *Lane[T]) rewind() (bytes int, listed bool) {
 	case l.outgrown():
 		l.drop()
 	case l.active:
-		lo, hi := l.bounds()
-		if lo > 0 {
-			clear(l.buf[:lo])
-		}
-		if hi < len(l.buf) {
-			clear(l.buf[hi:])
+		if lo, hi := l.bounds(); !check.Enabled {
+			if lo > 0 {
+				clear(l.buf[:lo])
+			}
+			if hi < len(l.buf) {
+				clear(l.buf[hi:])
+			}
 		}
 	}
 	l.free, l.i = nil, 0
