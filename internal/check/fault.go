@@ -17,8 +17,12 @@ var faults struct {
 	next  int
 }
 
-// page gives r a page of the range and returns its address.
-func page(r *Released) uintptr {
+// page gives r a page of the range and returns its address. What is kept of r does
+// not keep the memory.
+func page(of *Released) uintptr {
+	r := new(Released)
+	*r = *of
+	r.Mem = nil
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
 	if faults.pages == nil {

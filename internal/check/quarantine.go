@@ -37,11 +37,11 @@ func Retire(r *Released) {
 }
 
 // Verify compares all that is in quarantine with its poison and returns a report for
-// each piece that was written to. What has a report is taken out.
+// each piece that was written to, once.
 func Verify() []*Report {
+	found := verifyObjects()
 	quarantine.mu.Lock()
 	defer quarantine.mu.Unlock()
-	var found []*Report
 	kept := quarantine.queue[:0]
 	for _, r := range quarantine.queue {
 		if bad := r.Damage(); bad != nil {
