@@ -126,7 +126,7 @@ func (l *Lane[T]) verify(s *chunkShadow, from, to int) {
 		for k := len(s.stale) - 1; k >= 0; k-- {
 			if x := s.stale[k]; x.from <= i && i < x.to {
 				if bad := x.what.DamageIn(i-x.from, i-x.from+1); bad != nil {
-					bad.Now = check.Here(3).String()
+					bad.Now = check.Release().String()
 					check.Raise(bad)
 				}
 				break
@@ -142,7 +142,7 @@ func (l *Lane[T]) poisonOpen(p position, lo, hi int) {
 		return
 	}
 	s := l.shadowOf(l.buf)
-	site := check.Here(3)
+	site := check.Release()
 	low := slices.IndexFunc(s.low, func(m check.Mark) bool { return int(m.At) >= p.lo })
 	if low < 0 {
 		low = len(s.low)
@@ -227,7 +227,7 @@ func (l *Lane[T]) retire(buf []T, lo, hi int) {
 		return
 	}
 	s := l.shadowOf(buf)
-	site := check.Here(3)
+	site := check.Release()
 	if lo > 0 {
 		clear(buf[:lo])
 		check.Retire(check.Of(buf[:lo], l.owner(), marksIn(s.low, 0), site))

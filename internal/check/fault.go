@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"sync"
 )
 
@@ -54,6 +56,9 @@ func releasedAt(address uintptr) *Released {
 // out of released memory, and nil for any other. Such a fault is a panic only where
 // debug.SetPanicOnFault was called; else it ends the program.
 func Explain(recovered any) *Report {
+	if e, ok := recovered.(*runtime.TypeAssertionError); ok {
+		recovered = faultOf(e)
+	}
 	fault, ok := recovered.(interface{ Addr() uintptr })
 	if !ok {
 		return nil
@@ -68,8 +73,17 @@ func Explain(recovered any) *Report {
 		Memory:    r.String(),
 		Released:  r.Site.String(),
 		Allocated: r.allocations(),
-		Now:       Here(1).String(),
+		Now:       Release().String(),
 	}
+}
+
+// faultOf returns the fault that printing a failed assertion takes whose interface
+// was read from released memory, and has no type.
+func faultOf(e *runtime.TypeAssertionError) (fault any) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { fault = recover() }()
+	_ = e.Error()
+	return nil
 }
 
 // Where no range can be reserved there is one that systems leave unmapped, but for

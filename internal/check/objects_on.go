@@ -62,7 +62,7 @@ func (o *Objects) Check(p unsafe.Pointer, owner string) *Report {
 	o.mu.Unlock()
 	switch {
 	case x == nil:
-		r := &Report{What: "free of a foreign pointer", Detail: fmt.Sprintf("%p is no object of %s that is in use", p, owner), Now: Here(3).String()}
+		r := &Report{What: "free of a foreign pointer", Detail: fmt.Sprintf("%p is no object of %s that is in use", p, owner), Now: Release().String()}
 		if y, off := everyone.find(p); y != nil {
 			r.Memory, r.Allocated = y.what.String(), y.what.allocations()
 			if off > 0 {
@@ -76,7 +76,7 @@ func (o *Objects) Check(p unsafe.Pointer, owner string) *Report {
 	case x.freed:
 		return &Report{
 			What: "second free", Detail: fmt.Sprintf("%p is free already", p), Memory: x.what.String(),
-			Allocated: x.what.allocations(), Released: x.what.Site.String(), Now: Here(3).String(),
+			Allocated: x.what.allocations(), Released: x.what.Site.String(), Now: Release().String(),
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (o *Objects) Free(p unsafe.Pointer, restore func()) {
 	if x == nil {
 		return
 	}
-	x.freed, x.restore, x.what.Site = true, restore, Here(3)
+	x.freed, x.restore, x.what.Site = true, restore, Release()
 	if !x.hidden {
 		x.what.Poison()
 	}

@@ -31,7 +31,7 @@ func Retire(r *Released) {
 	quarantine.queue = quarantine.queue[k:]
 	quarantine.mu.Unlock()
 	if found != nil {
-		found.Now = Here(2).String()
+		found.Now = Release().String()
 		Raise(found)
 	}
 }

@@ -3,7 +3,9 @@ package check
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -54,16 +56,26 @@ func (r *Released) siteOf(i int) Site {
 	return r.Marks[k-1].Site
 }
 
-// allocations returns the stack of the allocations, if it is one.
+// allocations returns the stacks of the allocations: of the first three places, if
+// there are several.
 func (r *Released) allocations() string {
-	var one Site
+	var seen []Site
+	var text strings.Builder
 	for _, m := range r.Marks {
-		if one != 0 && m.Site != one {
-			return ""
+		if slices.Contains(seen, m.Site) {
+			continue
 		}
-		one = m.Site
+		if len(seen) == 3 {
+			text.WriteString("or elsewhere\n")
+			break
+		}
+		if len(seen) > 0 {
+			text.WriteString("or at\n")
+		}
+		text.WriteString(m.Site.String())
+		seen = append(seen, m.Site)
 	}
-	return one.String()
+	return text.String()
 }
 
 // pattern is what bytes without a pointer hold.

@@ -30,12 +30,18 @@ var sites struct {
 // number of frames of Haven that are certain to be in front, the caller's own
 // included. It costs the walk of the stack; frames get their names when they are
 // printed.
-func Here(skip int) Site {
+func Here(skip int) Site { return here(skip+1, set.depth) }
+
+// Release is Here with a deep stack, for what happens once for many allocations,
+// many frames of Haven below.
+func Release() Site { return here(2, deep) }
+
+func here(skip, depth int) Site {
 	if !set.stacks {
 		return 0
 	}
 	var p pcs
-	runtime.Callers(skip+1, p[:set.depth])
+	runtime.Callers(skip+1, p[:depth])
 	sites.mu.RLock()
 	s := sites.by[p]
 	sites.mu.RUnlock()
