@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path"
 	"strconv"
@@ -115,7 +116,7 @@ func parseSize(text string) (int, error) {
 	number := strings.TrimRight(text, "KMGB")
 	shift, ok := map[string]uint{"": 0, "B": 0, "K": 10, "KB": 10, "M": 20, "MB": 20, "G": 30, "GB": 30}[text[len(number):]]
 	n, err := strconv.ParseUint(number, 10, 31)
-	if err != nil || !ok || n<<shift > 1<<40 || int(n<<shift) < 0 {
+	if err != nil || !ok || n<<shift > 1<<40 || n<<shift > math.MaxInt {
 		return 0, errors.New("want a number of bytes up to 1024GB, with K, M or G")
 	}
 	return int(n << shift), nil
