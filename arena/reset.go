@@ -1,6 +1,10 @@
 package arena
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/escape"
+)
 
 // Reset takes back every value the lane handed out and keeps the memory for
 // the next ones. It clears what was used, so it costs what was used, and
@@ -19,7 +23,12 @@ func (l *Lane[T]) Reset() {
 		l.a.noteHighWater()
 	}
 	if l.active {
-		l.rewind()
+		var r *escape.Release
+		if l.watched.Due() {
+			r = l.a.beginRelease()
+		}
+		l.rewind(r)
+		r.Watch()
 		if l.a != nil { // it stays among the arena's active lanes
 			l.active = true
 			l.open(l.buf)
@@ -31,10 +40,16 @@ func (l *Lane[T]) Reset() {
 // clear or left to the garbage collector, and one chunk stays at the most. It
 // returns how many bytes were in use, and whether the lane was used at all: if
 // not, it is no longer listed.
-func (l *Lane[T]) rewind() (bytes int, listed bool) {
+//
+// If r is not nil the chunks of a lane in use are added to it, and none stays.
+func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	l.note(used)
 	switch {
+	case r != nil && l.active:
+		l.surrender(r)
+		l.drop()
+		l.forget(l.a.retained())
 	case l.rest != nil && l.rest.any():
 		// Several chunks. Let them go; the next use makes a single one that
 		// holds as much, which also saves clearing these, unless it is too
