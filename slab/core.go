@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
 )
@@ -38,6 +39,8 @@ type core struct {
 	misses        uint64
 
 	lastOps uint64 // allocs and frees at the last step
+
+	watched escape.Countdown // slabs given back to the next one that is watched
 }
 
 // ops is what a core must know of the type.
