@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -47,7 +48,40 @@ func SampleEvery(n uint32) { every.Store(n) }
 // All has each release watched until the result is called.
 func All() (end func()) {
 	all.Add(1)
-	return func() { all.Add(-1) }
+	announce()
+	return func() {
+		all.Add(-1)
+		announce()
+	}
+}
+
+// onAll are called by All, and at its end.
+var onAll struct {
+	mu sync.Mutex
+	f  []func()
+}
+
+// OnAll has f called when [Each] may have changed, for owners whose releases count
+// nothing down.
+func OnAll(f func()) {
+	onAll.mu.Lock()
+	defer onAll.mu.Unlock()
+	onAll.f = append(onAll.f, f)
+}
+
+func announce() {
+	onAll.mu.Lock()
+	defer onAll.mu.Unlock()
+	for _, f := range onAll.f {
+		f()
+	}
+}
+
+// Draw reports whether one of n releases is to be watched, of owners whose releases
+// count nothing down.
+func Draw(n uint64) bool {
+	of := uint64(every.Load())
+	return of > 0 && rand.Uint64N(of) < n
 }
 
 // Each reports whether each release is watched.

@@ -65,15 +65,14 @@ func Begin(what, name string, made *leak.Site) *Release {
 	return &Release{what: what, name: name, at: time.Now(), site: leak.Here(what, name), made: made}
 }
 
-// least is the size in bytes from which on an object without pointers is one of
-// its own (GC.md fact 16).
-const least = 16
+// Least is the size in bytes of the smallest object that is watched: one without
+// pointers that is smaller may share its block with others (GC.md fact 16).
+const Least = 16
 
 // Add adds an object of Go's heap that begins at p, of so many bytes that hold
-// values of the type. What is smaller than 16 bytes is left out: it may share a
-// block with others.
+// values of the type. What is smaller than [Least] is left out.
 func (r *Release) Add(typ string, p *byte, bytes int) {
-	if bytes >= least {
+	if bytes >= Least {
 		r.pieces = append(r.pieces, piece{typ, bytes, weak.Make(p)})
 	}
 }
