@@ -60,6 +60,7 @@ type Arena struct {
 	chunks int           // that reserved is made of
 	payer  account.Payer // a memory context, or nil
 	watch  leak.Watch    // of the arenas that the leak finder samples
+	made   *leak.Site    // where it was made, or the memory context that has it, if that was sampled
 }
 
 // A lane is a Lane[T] of whatever T, or a dynamic one.
@@ -97,6 +98,7 @@ func NewArena(opts ...Option) *Arena {
 	a := newArena(opts)
 	if a.name != "" && leak.Sampled() {
 		a.watch = leak.NewWatch(a, "arena", a.name)
+		a.made = a.watch.Site()
 	}
 	return a
 }

@@ -1,9 +1,7 @@
 package arena
 
 import (
-	"fmt"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/haven-mem/haven/internal/addr"
@@ -26,7 +24,7 @@ func (a *Arena) beginRelease() *escape.Release {
 	if a == nil {
 		return escape.Begin("lane", "", nil)
 	}
-	return escape.Begin("arena", a.name, a.watch.Site())
+	return escape.Begin("arena", a.name, a.made)
 }
 
 // surrender adds the lane's chunks in use to a release, and clears them.
@@ -84,17 +82,10 @@ type Escape struct {
 
 // String returns the escape in a line, and the stacks in those that follow.
 func (e Escape) String() string {
-	var b strings.Builder
-	name := ""
-	if e.Name != "" {
-		name = fmt.Sprintf(" %q", e.Name)
-	}
-	fmt.Fprintf(&b, "%d × %s%s: %d bytes of %s in %d chunks are referred to after their release\nreleased at\n%s",
-		e.Count, e.What, name, e.Bytes, e.Type, e.Chunks, e.Released)
-	if e.Made != "" {
-		fmt.Fprintf(&b, "made at\n%s", e.Made)
-	}
-	return b.String()
+	return escape.Text(leak.Finding{
+		What: e.What, Name: e.Name, Type: e.Type, Count: e.Count, Chunks: e.Chunks, Bytes: e.Bytes,
+		Released: e.Released, Stack: e.Made,
+	})
 }
 
 func escapeOf(f leak.Finding) Escape {
@@ -160,23 +151,8 @@ func VerifyNoEscapes(t TestingT) {
 	t.Cleanup(func() {
 		t.Helper()
 		end()
-		if list := escape.Since(first); len(list) > 0 {
-			t.Errorf("arena: %s", describe(list))
+		if list, _ := escape.Since(first); len(list) > 0 {
+			t.Errorf("arena: %s", escape.List(list))
 		}
 	})
-}
-
-// describe lists escapes.
-func describe(list []escape.Escape) string {
-	const most = 20
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d escapes:", len(list))
-	for i, e := range list {
-		if i == most {
-			fmt.Fprintf(&b, "\n… and %d more", len(list)-most)
-			break
-		}
-		fmt.Fprintf(&b, "\n%v", escapeOf(e.Finding))
-	}
-	return b.String()
 }

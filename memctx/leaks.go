@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
 )
 
@@ -41,7 +42,7 @@ func (l Leak) String() string {
 		name = l.Name
 	}
 	if l.Kind == leak.Escaped {
-		return fmt.Sprintf("%d × %s %s escaped: %d bytes of %s in %d chunks, released at\n%s", l.Count, l.What, name, l.Bytes, l.Type, l.Chunks, l.Released)
+		return escape.Text(leak.Finding(l))
 	}
 	return fmt.Sprintf("%d × %s %s %s: %d bytes, %v old\n%s", l.Count, l.What, name, l.Kind, l.Bytes, l.Age.Round(time.Millisecond), l.Stack)
 }

@@ -78,7 +78,10 @@ func (b *Bytes) startZero() { b.start(configOf("Bytes", "", nil)) }
 // what Go's heap can hold. It costs what [Pool.Get] does, and some two nanoseconds
 // to find the class.
 func (b *Bytes) Get(n int) *[]byte {
-	if b == nil || uint(n) > largest || b.hooks.Load()&hookGet != 0 {
+	if b == nil || uint(n) > largest {
+		return b.get(n)
+	}
+	if b.hooks.Load()&hookGet != 0 {
 		return b.get(n)
 	}
 	if d := b.classes[classFor(n)].Load(); d != nil {
@@ -123,8 +126,10 @@ func (b *Bytes) Put(p *[]byte) {
 	if cap(*p) != size {
 		*p = (*p)[:0:size]
 	}
-	if b.hooks.Load()&hookPut != 0 && b.watchPut(p) {
-		return
+	if b.hooks.Load()&hookPut != 0 {
+		if b.watchPut(p) {
+			return
+		}
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(p))

@@ -167,14 +167,6 @@ func (d *depot) putsNow() uint64 {
 	return n
 }
 
-// getHooked is Get of a pool that is nil or hooked.
-func (p *Pool[T]) getHooked() *T {
-	if p == nil {
-		return new(T)
-	}
-	return p.get()
-}
-
 // getMarked makes an object that is marked, or returns nil if none is to be.
 func (p *Pool[T]) getMarked() *T {
 	if p.depot.size < escape.Least || !p.claim(&p.depot) {

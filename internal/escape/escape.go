@@ -88,7 +88,13 @@ var pending struct {
 	started bool
 	self    *self
 
-	recent []Escape // those that were found last, for Since
+	recent []finding // those that were found last, for Since
+}
+
+// A finding is what was alive of one type in one release.
+type finding struct {
+	leak.Finding
+	serial uint64 // of the release
 }
 
 // maxRecent bounds what Since returns.
@@ -142,7 +148,7 @@ func step() { settle(func(r *Release) bool { r.cycles++; return r.cycles >= enou
 func settle(over func(*Release) bool) {
 	p := &pending
 	p.mu.Lock()
-	var found []Escape
+	var found []finding
 	kept := p.list[:0]
 	for _, r := range p.list {
 		if over(r) {
@@ -157,7 +163,7 @@ func settle(over func(*Release) bool) {
 	}
 	p.recent = append(p.recent, found...)
 	if n := len(p.recent) - maxRecent; n > 0 {
-		p.recent = append([]Escape(nil), p.recent[n:]...)
+		p.recent = append([]finding(nil), p.recent[n:]...)
 	}
 	for _, e := range found {
 		leak.Add(e.Finding)
@@ -170,14 +176,8 @@ func settle(over func(*Release) bool) {
 	}
 }
 
-// An Escape is what was alive of one type in one release.
-type Escape struct {
-	leak.Finding
-	serial uint64 // of the release
-}
-
 // escapes appends what is alive to list, by type.
-func (r *Release) escapes(list []Escape) []Escape {
+func (r *Release) escapes(list []finding) []finding {
 	first := len(list)
 next:
 	for _, p := range r.pieces {
@@ -191,7 +191,7 @@ next:
 				continue next
 			}
 		}
-		list = append(list, Escape{leak.Finding{
+		list = append(list, finding{leak.Finding{
 			Kind: leak.Escaped, What: r.what, Name: r.name, Count: 1, Bytes: p.bytes, Age: time.Since(r.at),
 			Stack: r.made.Stack(), Type: p.typ, Chunks: 1, Released: r.site.Stack(),
 		}, r.serial})
@@ -219,11 +219,13 @@ func Now() uint64 {
 }
 
 // Since returns the escapes of releases after the one with that number, at most
-// the 1024 that were found last. It collects garbage twice if a release waits.
-func Since(serial uint64) []Escape {
+// the 1024 that were found last, and the number of the latest release that it has
+// seen to. It collects garbage twice if a release waits.
+func Since(serial uint64) (list []leak.Finding, last uint64) {
 	p := &pending
 	p.mu.Lock()
-	last, waits := p.serial, len(p.list) > 0
+	last = p.serial
+	waits := len(p.list) > 0
 	p.mu.Unlock()
 	if waits {
 		runtime.GC()
@@ -232,11 +234,10 @@ func Since(serial uint64) []Escape {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var list []Escape
 	for _, e := range p.recent {
-		if e.serial > serial {
-			list = append(list, e)
+		if e.serial > serial && e.serial <= last {
+			list = append(list, e.Finding)
 		}
 	}
-	return list
+	return list, last
 }
