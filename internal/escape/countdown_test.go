@@ -103,11 +103,11 @@ func TestVariable(t *testing.T) {
 		fmt.Println("every", escape.AtStart)
 		return
 	}
-	usual := 1024
+	usual := int64(1024)
 	if check.Enabled {
 		usual = 1
 	}
-	for value, want := range map[string]int{
+	for value, want := range map[string]int64{
 		"0": 0, "1": 1, "64": 64, "4294967295": math.MaxUint32,
 		"": -1, "-1": -1, "64x": -1, "4294967296": -1, "1e3": -1, "unset": usual,
 	} {
