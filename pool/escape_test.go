@@ -66,20 +66,15 @@ func TestWatchNothing(t *testing.T) {
 	p := pool.New[item](nil)
 	b := pool.NewBytes()
 	serial := escape.Now()
-	for _, every := range []uint32{0, 10} {
-		escape.SampleEvery(0)
-		for range 3 {
-			testkit.CollectGarbage()
-			if every == 0 {
-				for range 100 {
-					p.Put(p.Get())
-					b.Put(b.Get(100))
-				}
-			}
+	for range 5 {
+		for range 1000 {
+			p.Put(p.Get())
+			b.Put(b.Get(100))
 		}
-		testkit.CollectGarbage() // sees to the Puts
-		sampleEvery(t, every)
+		testkit.CollectGarbage()
 	}
+	testkit.CollectGarbage() // has seen to all Puts
+	sampleEvery(t, 10)
 	for range 5 {
 		testkit.CollectGarbage()
 	}
@@ -120,8 +115,8 @@ func TestWatchOwnOnly(t *testing.T) {
 		*p = make([]byte, 1024) // another array than the pool gave
 		b.Put(p)
 	}
-	if n := escape.Now() - serial; n != 0 {
-		t.Errorf("%d objects are watched", n)
+	if n := escape.Now() - serial; n != 0 || small.Stats().DroppedWatched > 0 {
+		t.Errorf("%d objects are watched, of the small %v", n, small.Stats())
 	}
 	runtime.KeepAlive(more)
 }
@@ -182,6 +177,9 @@ func TestWatchAll(t *testing.T) {
 		if s.DroppedWatched != n || s.InUse != 0 || s.Puts != s.Hits+uint64(s.Idle)+s.Trimmed+s.Dropped() {
 			t.Errorf("%v", s)
 		}
+	}
+	if s := fresh.Stats(); s.HighWater != 1 {
+		t.Errorf("one object was in use at a time: %v", s)
 	}
 	serial = escape.Now()
 	for range n {

@@ -125,6 +125,15 @@ var kinds = []kind{
 		ringIn(a)
 		a.Reset()
 	}},
+	{"slice of pointers", "arena", "pointers", "*" + nodeType, func(t *testing.T, keep func(any)) {
+		a := arena.NewArena(arena.Name("pointers"))
+		s := arena.MakeSlice[*node](a, 5000, 5000)
+		for i := range s {
+			s[i] = arena.New[node](a)
+		}
+		keep(&s[10])
+		a.Reset()
+	}},
 	{"string", "arena", "strings", "uint8", func(t *testing.T, keep func(any)) {
 		a := arena.NewArena(arena.Name("strings"))
 		ringIn(a).other.text = arena.String(a, "some text")
@@ -135,6 +144,13 @@ var kinds = []kind{
 		a := arena.NewArena(arena.Name("dynamic"))
 		newNode := func() *node { return arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node) }
 		keep(ring(newNode, func() *leaf { return arena.New[leaf](a) }))
+		a.Reset()
+	}},
+	{"dynamic lane of one chunk", "arena", "one", nodeType, func(t *testing.T, keep func(any)) {
+		a := arena.NewArena(arena.Name("one"))
+		n := arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node)
+		n.next = n
+		keep(n)
 		a.Reset()
 	}},
 	{"arena.Pool", "arena", "pooled", nodeType, func(t *testing.T, keep func(any)) {
