@@ -6,6 +6,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
 )
 
@@ -51,6 +52,7 @@ type Arena struct {
 
 	callbacks []func()
 	calling   bool
+	watched   escape.Countdown // Resets to the next one that is watched
 	frames    []frame
 	positions []position
 	serial    uint64
@@ -58,11 +60,12 @@ type Arena struct {
 	chunks int           // that reserved is made of
 	payer  account.Payer // a memory context, or nil
 	watch  leak.Watch    // of the arenas that the leak finder samples
+	made   *leak.Site    // where it was made, or the memory context that has it, if that was sampled
 }
 
 // A lane is a Lane[T] of whatever T, or a dynamic one.
 type lane interface {
-	rewind() (bytes int, listed bool)
+	rewind(*escape.Release) (bytes int, listed bool)
 	position() position
 	release(position)
 	idleBytes() int
@@ -95,6 +98,7 @@ func NewArena(opts ...Option) *Arena {
 	a := newArena(opts)
 	if a.name != "" && leak.Sampled() {
 		a.watch = leak.NewWatch(a, "arena", a.name)
+		a.made = a.watch.Site()
 	}
 	return a
 }
@@ -187,8 +191,9 @@ func LaneOf[T any](a *Arena) *Lane[T] {
 // Marks, and clears what was used: its cost is what was used, not what is
 // reserved. A lane that took several chunks goes on with one of the size that
 // was needed; a peak is forgotten over the following Resets; and what is kept is
-// at most the arena's Retain. On a nil or unused arena Reset does nothing. It
-// panics after Free.
+// at most the arena's Retain. Once in a while it keeps nothing, to find pointers
+// that were kept: see [VerifyNoEscapes]. On a nil or unused arena Reset does
+// nothing. It panics after Free.
 func (a *Arena) Reset() {
 	if a == nil {
 		return
@@ -196,9 +201,13 @@ func (a *Arena) Reset() {
 	a.checkUsable("Reset")
 	a.runCallbacks(0, "Reset")
 	a.resets++
+	var r *escape.Release
+	if a.watched.Due() && len(a.listed) > 0 {
+		r = a.beginRelease()
+	}
 	used, kept := 0, 0
 	for i, l := range a.listed {
-		n, listed := l.rewind()
+		n, listed := l.rewind(r)
 		used += n
 		if listed {
 			if kept != i {
@@ -217,6 +226,7 @@ func (a *Arena) Reset() {
 	if keep := a.retained(); a.reserved > keep {
 		a.trim(keep)
 	}
+	r.Watch()
 }
 
 // expireEvery is how many Resets a lane may lie idle before it gives up its

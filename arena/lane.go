@@ -6,6 +6,7 @@ import (
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/escape"
 )
 
 // A Lane is the bump region of one type: the fastest way to allocate values of
@@ -49,6 +50,8 @@ type record struct {
 	last   uint64     // the Reset (counted) at which the lane was last in use
 	active bool       // in use: since the last Reset, and any Release of all it had
 	listed bool       // in a.listed: used since the last Reset, or in the round before it
+
+	watched escape.Countdown // Resets of the lane by itself to the next one that is watched
 }
 
 // rest holds the chunks of a lane other than the open one.

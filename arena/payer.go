@@ -1,16 +1,19 @@
 package arena
 
-import "github.com/haven-mem/haven/internal/account"
+import (
+	"github.com/haven-mem/haven/internal/account"
+	"github.com/haven-mem/haven/internal/leak"
+)
 
 // What memory contexts need of an arena and nobody else: to pay for its chunks,
 // and to leave its memory to the garbage collector without ending it.
 func init() {
-	account.Attach = func(a any, p account.Payer) { a.(*Arena).attach(p) }
+	account.Attach = func(a any, p account.Payer, made *leak.Site) { a.(*Arena).attach(p, made) }
 	account.Leave = func(a any) { a.(*Arena).leave() }
 }
 
 // attach makes p pay for the chunks instead of who did.
-func (a *Arena) attach(p account.Payer) {
+func (a *Arena) attach(p account.Payer, made *leak.Site) {
 	if a.payer != nil {
 		a.payer.Credit(a.reserved, a.chunks)
 		a.payer = nil
@@ -18,6 +21,7 @@ func (a *Arena) attach(p account.Payer) {
 	if p == nil {
 		return
 	}
+	a.made = made
 	if a.chunks > 0 && !p.Charge(a.reserved, a.chunks) {
 		a.trim(0)
 		p.Charge(a.reserved, a.chunks) // those of values without a size stay

@@ -70,7 +70,7 @@ func (w *wallet) check(a *arena.Arena) {
 
 func paidArena(t testing.TB, limit int, opts ...arena.Option) (*arena.Arena, *wallet) {
 	a, w := arena.NewArena(opts...), &wallet{t: t, limit: limit}
-	account.Attach(a, w)
+	account.Attach(a, w, nil)
 	return a, w
 }
 
@@ -137,19 +137,19 @@ func TestPayerPaysForEachChunk(t *testing.T) {
 				if a.Stats().InUse > 0 {
 					next.limit = math.MaxInt // what is in use cannot go
 				}
-				account.Attach(a, next)
+				account.Attach(a, next, nil)
 				if w.bytes != 0 || w.chunks != 0 {
 					t.Fatalf("who paid before still pays for %d bytes in %d chunks", w.bytes, w.chunks)
 				}
 				next.limit = max(limit, next.bytes)
 				w = next
 			case 15:
-				account.Attach(a, nil)
+				account.Attach(a, nil, nil)
 				if w.bytes != 0 || w.chunks != 0 {
 					t.Fatalf("who paid before still pays for %d bytes in %d chunks", w.bytes, w.chunks)
 				}
 				w.limit = max(limit, a.Stats().Reserved)
-				account.Attach(a, w)
+				account.Attach(a, w, nil)
 			}
 			if err != nil && !errors.Is(err, arena.ErrLimit) && !errors.As(err, new(errBroke)) {
 				t.Fatal(err)
@@ -162,7 +162,7 @@ func TestPayerPaysForEachChunk(t *testing.T) {
 		if seed%2 == 0 {
 			a.Free()
 		} else {
-			account.Attach(a, nil)
+			account.Attach(a, nil, nil)
 		}
 		if w.bytes != 0 || w.chunks != 0 {
 			t.Fatalf("%d bytes in %d chunks are paid for at the end", w.bytes, w.chunks)
@@ -259,7 +259,7 @@ func TestPayerOfWarmArena(t *testing.T) {
 		a.Reset()
 		before := a.Stats()
 		w := &wallet{t: t, limit: limit}
-		account.Attach(a, w)
+		account.Attach(a, w, nil)
 		w.check(a)
 		if fits := before.Reserved <= limit; fits && w.bytes != before.Reserved || !fits && w.bytes != 0 {
 			t.Errorf("of %d bytes %d are paid for, with a limit of %d", before.Reserved, w.bytes, limit)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/escape"
 )
 
 // NewOf returns a pointer, as a reflect.Value of type *t, to a zero value of
@@ -108,10 +109,13 @@ func (l *dynamicLane) inUse() int {
 
 func (l *dynamicLane) usedBytes() int { return l.inUse() * l.size }
 
-func (l *dynamicLane) rewind() (bytes int, listed bool) {
+func (l *dynamicLane) rewind(r *escape.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	l.note(used)
-	if k := len(l.chunks); k > 1 || k == 1 && l.outgrown() {
+	if r != nil && l.active {
+		l.surrender(r)
+	}
+	if k := len(l.chunks); k > 1 || k == 1 && (l.outgrown() || r != nil && l.active) {
 		l.dropFrom(0)
 		l.forget(l.a.retained())
 	} else {

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/escape"
 )
 
 // Reset takes back every value the lane handed out and keeps the memory for
@@ -23,7 +24,12 @@ func (l *Lane[T]) Reset() {
 		l.a.noteHighWater()
 	}
 	if l.active {
-		l.rewind()
+		var r *escape.Release
+		if l.watched.Due() {
+			r = l.a.beginRelease()
+		}
+		l.rewind(r)
+		r.Watch()
 		if l.a != nil { // it stays among the arena's active lanes
 			l.active = true
 			l.open(l.buf)
@@ -35,13 +41,19 @@ func (l *Lane[T]) Reset() {
 // clear or left to the garbage collector, and one chunk stays at the most. It
 // returns how many bytes were in use, and whether the lane was used at all: if
 // not, it is no longer listed.
-func (l *Lane[T]) rewind() (bytes int, listed bool) {
+//
+// If r is not nil the chunks of a lane in use are added to it, and none stays.
+func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	l.note(used)
-	if check.Enabled {
-		l.retireAll()
+	if check.Enabled && l.retireAll() {
+		r = nil // they are watched when they leave the quarantine
 	}
 	switch {
+	case r != nil && l.active:
+		l.surrender(r)
+		l.drop()
+		l.forget(l.a.retained())
 	case l.rest != nil && l.rest.any():
 		// Several chunks. Let them go; the next use makes a single one that
 		// holds as much, which also saves clearing these, unless it is too

@@ -9,7 +9,7 @@ type shadow[T any] struct{}
 func (l *Lane[T]) newChecked() *T                    { return nil }
 func (l *Lane[T]) noteSlice(int)                     {}
 func (l *Lane[T]) noteLarge([]T)                     {}
-func (l *Lane[T]) retireAll()                        {}
+func (l *Lane[T]) retireAll() bool                   { return false }
 func (l *Lane[T]) retireOpen(lo, hi int)             {}
 func (l *Lane[T]) retireLarge([]T)                   {}
 func (l *Lane[T]) poisonOpen(p position, lo, hi int) {}

@@ -3,9 +3,12 @@
 package arena
 
 import (
+	"reflect"
 	"slices"
 
+	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/escape"
 )
 
 // In the check build a lane knows where each of its allocations was made, and what
@@ -178,10 +181,10 @@ func marksIn(marks []check.Mark, from int) []check.Mark {
 }
 
 // retireAll puts all that is in use into quarantine, and new memory in the place of
-// the open chunk.
-func (l *Lane[T]) retireAll() {
+// the open chunk. It reports whether there is anything to put there.
+func (l *Lane[T]) retireAll() bool {
 	if !l.active {
-		return
+		return false
 	}
 	if len(l.buf) > 0 {
 		lo, hi := l.bounds()
@@ -196,6 +199,7 @@ func (l *Lane[T]) retireAll() {
 		}
 	}
 	clear(l.known)
+	return l.shadowed()
 }
 
 // retireOpen puts the open chunk into quarantine, and new memory in its place.
@@ -228,13 +232,21 @@ func (l *Lane[T]) retire(buf []T, lo, hi int) {
 	}
 	s := l.shadowOf(buf)
 	site := check.Release()
-	if lo > 0 {
-		clear(buf[:lo])
-		check.Retire(check.Of(buf[:lo], l.owner(), marksIn(s.low, 0), site))
+	clear(buf[:lo])
+	clear(buf[hi:])
+	pieces := []*check.Released{
+		check.Of(buf[:lo], l.owner(), marksIn(s.low, 0), site),
+		check.Of(buf[hi:], l.owner(), marksIn(s.high, hi), site),
 	}
-	if hi < len(buf) {
-		clear(buf[hi:])
-		check.Retire(check.Of(buf[hi:], l.owner(), marksIn(s.high, hi), site))
+	if escape.Each() {
+		w := l.a.beginRelease()
+		pieces[1].Left = func() {
+			w.Add(reflect.TypeFor[T]().String(), addr.First(buf), len(buf)*l.size())
+			w.Watch()
+		}
+	}
+	for _, p := range pieces {
+		check.Retire(p)
 	}
 	delete(l.known, &buf[0])
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/escape"
 )
 
 // An Allocator hands out memory: size zero bytes whose address is a multiple
@@ -45,6 +46,8 @@ type Arena struct {
 	high   uintptr    // most bytes in use, up to the last Reset
 	resets uint64
 	freed  bool
+
+	watched escape.Countdown // Resets to the next one that is watched
 }
 
 // noCopy makes go vet report copies.
@@ -168,8 +171,9 @@ func (a *Arena) leave() {
 // Reset takes back everything that was allocated and hands the same memory out
 // again. It clears what was used, and costs that. An arena of several chunks
 // goes on with one of the size that was needed; a peak is forgotten over the
-// following Resets; and a chunk of more than 64 MiB is not kept. What KeepAlive
-// got is let go. No pointer into the arena may be used afterwards: its bytes
+// following Resets; and a chunk of more than 64 MiB is not kept. Once in a while
+// nothing is, to find pointers that were kept: see package arena's Escapes. What
+// KeepAlive got is let go. No pointer into the arena may be used afterwards: its bytes
 // become other types. Reset panics after Free; on an unused arena it does
 // nothing.
 func (a *Arena) Reset() {
@@ -183,10 +187,14 @@ func (a *Arena) Reset() {
 	// The mark is of what a chunk takes that has room for all, counting the 8
 	// bytes that New leaves free.
 	a.peak.Note(int(used + overhead + 8))
-	if len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0]) {
+	switch {
+	case a.watched.Due() && used > 0:
+		a.surrender()
+		a.peak.Cap(chunk.Retain)
+	case len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0]):
 		a.root.chunks[0].clear()
 		a.root.forget()
-	} else {
+	default:
 		a.root = nil
 		a.peak.Cap(chunk.Retain)
 	}

@@ -161,7 +161,7 @@ func (c *Context) close(t *teardown) {
 	c.mu.Unlock()
 	if a != nil {
 		raise(&c.kind.peak, c.ledger.peak.Load())
-		account.Attach(a, nil)
+		account.Attach(a, nil, nil)
 	}
 	c.ledger.close()
 	if !forsaken {

@@ -6,26 +6,33 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
 )
 
-// The leak finder. Three things are found: roots, and arenas with a name, that
+// The leak finder. Four things are found: roots, and arenas with a name, that
 // the program dropped without ending them; contexts that are larger at each of
-// many resets; and contexts that are older than their [MaxAge]. The first costs a
+// many resets; contexts that are older than their [MaxAge]; and memory that is
+// referred to after its release, see [arena.Escapes]. The first costs a
 // cleanup for each root and each sampled arena, the second a comparison for each
 // reset, the third a comparison for each context when somebody looks. Where a
 // context was made is known of those that were sampled, see [SampleStacks].
 
 // A Leak is one or more findings of the leak finder.
 type Leak struct {
-	Kind  string // "dropped", "grows" or "old"
-	What  string // "context" or "arena"
+	Kind  string // "dropped", "grows", "old" or "escaped"
+	What  string // "context" or "arena"; of escapes see [arena.Escape]
 	Name  string
 	Path  string        // of a context: the latest one
 	Count uint64        // findings of this kind, name and stack
 	Bytes int           // of the latest, in chunks
 	Age   time.Duration // of the latest
 	Stack string        // where it was made, as in a panic; "" if that was not sampled
+
+	// Of escapes alone.
+	Type     string // of the values in the memory
+	Chunks   int    // pieces of memory, of the latest
+	Released string // the stack of the release
 }
 
 // String returns the finding in a line, and the stack in those that follow.
@@ -33,6 +40,9 @@ func (l Leak) String() string {
 	name := l.Path
 	if name == "" {
 		name = l.Name
+	}
+	if l.Kind == leak.Escaped {
+		return escape.Text(leak.Finding(l))
 	}
 	return fmt.Sprintf("%d × %s %s %s: %d bytes, %v old\n%s", l.Count, l.What, name, l.Kind, l.Bytes, l.Age.Round(time.Millisecond), l.Stack)
 }

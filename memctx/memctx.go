@@ -269,7 +269,7 @@ func (c *Context) takeArena() *arena.Arena {
 		return c.arena
 	}
 	a := c.kind.pool.Get()
-	account.Attach(a, &c.ledger)
+	account.Attach(a, &c.ledger, c.site)
 	c.mu.Lock()
 	c.arena = a
 	c.mu.Unlock()

@@ -3,6 +3,9 @@ package memctx
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
+
+	"github.com/haven-mem/haven/internal/escape"
 )
 
 // TestingT is what [VerifyNone] needs of a *testing.T.
@@ -14,12 +17,28 @@ type TestingT interface {
 // VerifyNone fails a test if there are contexts that were neither deleted nor
 // abandoned, or that a lease still holds, with a list of them, their bytes and,
 // where sampled, the place where they were made: call [SampleStacks](1) first to
-// have all. Call it at the end of a test, or of TestMain, when what the test
+// have all. It fails as well if memory is still referred to that was released since
+// the last call, or the program's start, and was watched: call
+// [arena.VerifyNoEscapes] at the beginning of a test to have all watched. If
+// such memory waits for it, VerifyNone collects garbage twice. Call it at the end of a test, or of TestMain, when what the test
 // started has come to its end. It sees the contexts of the whole process, so it
 // is not for tests that run in parallel with others that have some.
 //
 // The idea is go.uber.org/goleak's.
 func VerifyNone(t TestingT) {
+	t.Helper()
+	verifyContexts(t)
+	list, last := escape.Since(verified.Load())
+	verified.Store(last)
+	if len(list) > 0 {
+		t.Errorf("memctx: %s", escape.List(list))
+	}
+}
+
+// verified is the number of the last release that a VerifyNone has seen to.
+var verified atomic.Uint64
+
+func verifyContexts(t TestingT) {
 	t.Helper()
 	all := takeCensus(nil)
 	if len(all.entries) == 0 {

@@ -38,7 +38,8 @@ import (
 type Bytes struct {
 	classes [numClasses]atomic.Pointer[depot] // nil: not used yet
 	dirty   bool
-	once    sync.Once // start
+	hooks   atomic.Uint32 // Get and Put have more to do than the fast paths do
+	once    sync.Once     // start
 	keeper
 }
 
@@ -63,6 +64,8 @@ func (b *Bytes) start(c config) {
 	b.share = 16
 	b.classed = true
 	b.configure("Bytes", c)
+	b.keeper.hooks = &b.hooks
+	b.hook()
 	b.publish()
 }
 
@@ -76,6 +79,9 @@ func (b *Bytes) startZero() { b.start(configOf("Bytes", "", nil)) }
 // to find the class.
 func (b *Bytes) Get(n int) *[]byte {
 	if b == nil || uint(n) > largest {
+		return b.get(n)
+	}
+	if b.hooks.Load()&hookGet != 0 {
 		return b.get(n)
 	}
 	if d := b.classes[classFor(n)].Load(); d != nil {
@@ -120,6 +126,11 @@ func (b *Bytes) Put(p *[]byte) {
 	if cap(*p) != size {
 		*p = (*p)[:0:size]
 	}
+	if b.hooks.Load()&hookPut != 0 {
+		if b.watchPut(p) {
+			return
+		}
+	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(p))
 	}
@@ -140,7 +151,7 @@ func (b *Bytes) Put(p *[]byte) {
 	b.class(i).put(unsafe.Pointer(p), uint(size))
 }
 
-// get is Get's way when the P's magazine is empty, or the size unusual.
+// get is Get's way when the P's magazine is empty, the size unusual, or b hooked.
 //
 //go:noinline
 func (b *Bytes) get(n int) *[]byte {
@@ -165,7 +176,13 @@ func (b *Bytes) get(n int) *[]byte {
 		return &s
 	}
 	i := classFor(n)
-	x := b.class(i).get()
+	d := b.class(i)
+	if b.hooks.Load()&hookGet != 0 {
+		if p := b.getMarked(d, i, n); p != nil {
+			return p
+		}
+	}
+	x := d.get()
 	if x == nil {
 		s := make([]byte, n, classSize(i))
 		return &s

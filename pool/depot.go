@@ -53,6 +53,7 @@ type counts struct {
 	hits, misses, puts                                    uint64
 	trimmed                                               uint64
 	droppedFull, droppedBytes, droppedPanic, droppedTwice uint64
+	droppedWatched                                        uint64
 }
 
 // open makes a zero depot ready for objects that count as size bytes.

@@ -147,3 +147,6 @@ func OneP() (back func()) {
 	n := runtime.GOMAXPROCS(1)
 	return func() { runtime.GOMAXPROCS(n) }
 }
+
+// Hooked reports whether p marks objects, or has marked one.
+func Hooked[T any](p *Pool[T]) bool { return p.hooks.Load()&(hookGet|hookPut) != 0 }

@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -44,6 +45,9 @@ type keeper struct {
 	twice   uintptr
 
 	large struct{ misses, puts, dropped uint64 } // buffers that no class takes
+
+	hooks    *atomic.Uint32 // those of the pool; nil until it is ready
+	watching watching
 
 	after func(time.Duration, func()) // time.AfterFunc, if nil
 }
@@ -104,6 +108,8 @@ func (k *keeper) wake() {
 			k.self = &self{k}
 		}
 		gccycle.Watch(k.self, func(s *self, near gccycle.Pressure) { s.k.afterGC(bool(near)) })
+		working.Add(k.self)
+		k.hook()
 	}
 	if k.pause > 0 && !k.armed {
 		k.arm()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/magazine"
@@ -33,8 +34,8 @@ import (
 // Put then panics, not necessarily that of the goroutine that made the mistake; the
 // object is kept once.
 type Pool[T any] struct {
-	costed bool  // Put has more to do than the fast path does; with depot, which
-	depot  depot // is next, on the cache line that fast paths read
+	hooks atomic.Uint32 // Get or Put has more to do than the fast path does; with depot,
+	depot depot         // which is next, on the cache line that fast paths read
 
 	newFn func() *T
 	reset func(*T)
@@ -44,7 +45,9 @@ type Pool[T any] struct {
 }
 
 // New returns an empty pool. Its Get calls newFn where there is no idle object; a
-// nil newFn stands for new(T). The options are [Name], [Max], [MaxBytes], [Cost],
+// nil newFn stands for new(T). What newFn returns should be an object by itself: of
+// one that is part of something larger, which others refer to, Escapes of package
+// arena would say that somebody refers to it after Put. The options are [Name], [Max], [MaxBytes], [Cost],
 // [Floor], [Idle] and [Reset]. New panics if it is given another one, if Cost or
 // Reset is for another type than T, and if Floor is above Max.
 func New[T any](newFn func() *T, opts ...Option) *Pool[T] {
@@ -52,7 +55,6 @@ func New[T any](newFn func() *T, opts ...Option) *Pool[T] {
 	p := &Pool[T]{newFn: newFn}
 	p.reset = callback[func(*T)]("Reset", titleOf("Pool", c.name), c.reset)
 	p.cost = callback[func(*T) int]("Cost", titleOf("Pool", c.name), c.cost)
-	p.costed = p.cost != nil
 	p.once.Do(func() { p.start(c) })
 	return p
 }
@@ -65,6 +67,11 @@ func (p *Pool[T]) start(c config) {
 	p.configure("Pool", c)
 	p.depot.open(&p.keeper, size, magazine.Rounds, p.cost != nil, size > 0)
 	p.depots = []*depot{&p.depot}
+	if p.cost != nil {
+		p.hooks.Store(hookCost)
+	}
+	p.keeper.hooks = &p.hooks
+	p.hook()
 	p.publish()
 }
 
@@ -78,6 +85,9 @@ func (p *Pool[T]) startZero() { p.start(configOf("Pool", "", nil)) }
 func (p *Pool[T]) Get() *T {
 	if p == nil {
 		return new(T)
+	}
+	if p.hooks.Load()&hookGet != 0 { // in one condition it would take three jumps
+		return p.get()
 	}
 	pid := magazine.Enter()
 	if t := p.depot.set.Table(); t != nil && t.Has(pid) {
@@ -102,7 +112,11 @@ func (p *Pool[T]) Get() *T {
 // [Pool]) and if [Cost] returns a negative number. It costs what Get does, and
 // what Reset and Cost do; with Cost, some nanoseconds more.
 func (p *Pool[T]) Put(x *T) {
-	if x == nil || p == nil || p.costed {
+	if x == nil || p == nil {
+		p.putSlow(x)
+		return
+	}
+	if p.hooks.Load()&(hookCost|hookPut) != 0 {
 		p.putSlow(x)
 		return
 	}
@@ -127,11 +141,16 @@ func (p *Pool[T]) Put(x *T) {
 	p.put(x)
 }
 
-// get is Get's way when the P's magazine is empty.
+// get is Get's way when the P's magazine is empty, or the pool hooked.
 //
 //go:noinline
 func (p *Pool[T]) get() *T {
 	p.once.Do(p.startZero)
+	if p.hooks.Load()&hookGet != 0 {
+		if x := p.getMarked(); x != nil {
+			return x
+		}
+	}
 	x := p.depot.get()
 	if x == nil {
 		return p.make()
@@ -181,9 +200,25 @@ func (p *Pool[T]) putSlow(x *T) {
 		p.once.Do(p.startZero)
 		panic(fmt.Sprintf("pool: Put of a nil %s into %s", p.typ, p.title()))
 	}
+	p.once.Do(p.startZero)
 	if p.reset != nil {
 		p.reset(x)
 	}
+	if p.hooks.Load()&hookPut != 0 && p.watchPut(x) {
+		return
+	}
+	cost := p.depot.size
+	if p.cost != nil {
+		cost = p.costOf(x)
+	}
+	if magazine.Race {
+		magazine.Release(unsafe.Pointer(x))
+	}
+	p.depot.put(unsafe.Pointer(x), uint(cost))
+}
+
+// costOf returns what Cost says of x.
+func (p *Pool[T]) costOf(x *T) int {
 	done := false
 	defer p.depot.dropUnless(&done)
 	cost := p.cost(x)
@@ -191,10 +226,7 @@ func (p *Pool[T]) putSlow(x *T) {
 		panic(fmt.Sprintf("pool: Cost of %s is %d bytes for a %s: want 0 or more", p.title(), cost, p.typ))
 	}
 	done = true
-	if magazine.Race {
-		magazine.Release(unsafe.Pointer(x))
-	}
-	p.depot.put(unsafe.Pointer(x), uint(cost))
+	return cost
 }
 
 // Shrink drops all idle objects but [Floor], those of the Ps included, and returns

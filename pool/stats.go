@@ -50,6 +50,9 @@ type Stats struct {
 	DroppedPanic uint64 // because Cost did not return or was negative; of a Local, because Reset did not
 	DroppedSize  uint64 // because no size class takes such a buffer
 	DroppedTwice uint64 // because they were idle already
+	// DroppedWatched is how many the garbage collector got to see whether something
+	// still refers to them: see Escapes of package arena.
+	DroppedWatched uint64
 
 	Classes []ClassStats // of a Bytes: the size classes in use, the smallest first
 }
@@ -69,7 +72,7 @@ type ClassStats struct {
 
 // Dropped returns how many objects were put and not kept, whatever the reason.
 func (s Stats) Dropped() uint64 {
-	return s.DroppedFull + s.DroppedBytes + s.DroppedPanic + s.DroppedSize + s.DroppedTwice
+	return s.DroppedFull + s.DroppedBytes + s.DroppedPanic + s.DroppedSize + s.DroppedTwice + s.DroppedWatched
 }
 
 // String returns the numbers in one line.
@@ -88,7 +91,7 @@ func (s Stats) String() string {
 		why string
 	}{
 		{s.DroppedFull, "by Max"}, {s.DroppedBytes, "by MaxBytes"}, {s.DroppedPanic, "by panics"},
-		{s.DroppedSize, "by size"}, {s.DroppedTwice, "put twice"},
+		{s.DroppedSize, "by size"}, {s.DroppedTwice, "put twice"}, {s.DroppedWatched, "watched"},
 	} {
 		if r.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", r.n, r.why))
@@ -148,7 +151,7 @@ func bound(n int) int {
 func (d *depot) stats(s *Stats) ClassStats {
 	c := ClassStats{
 		Size: d.size, Idle: len(d.idle), Hits: d.hits, Misses: d.misses, Puts: d.puts, Trimmed: d.trimmed,
-		Dropped: d.droppedFull + d.droppedBytes + d.droppedPanic + d.droppedTwice,
+		Dropped: d.droppedFull + d.droppedBytes + d.droppedPanic + d.droppedTwice + d.droppedWatched,
 	}
 	s.Bytes += d.bytes
 	for m := d.spare; m != nil; m = m.Next {
@@ -176,5 +179,6 @@ func (d *depot) stats(s *Stats) ClassStats {
 	s.DroppedBytes += d.droppedBytes
 	s.DroppedPanic += d.droppedPanic
 	s.DroppedTwice += d.droppedTwice
+	s.DroppedWatched += d.droppedWatched
 	return c
 }

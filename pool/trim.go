@@ -26,6 +26,7 @@ import (
 func (k *keeper) afterGC(near bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.sample()
 	for _, d := range k.depots {
 		if k.pause == 0 && d.quiet() || near || !d.cells.Fits() {
 			d.cells.Retire()

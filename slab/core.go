@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
 )
@@ -41,6 +42,8 @@ type core struct {
 
 	lastOps uint64 // allocs and frees at the last step
 	changes int    // of slabs and depot, in the check build
+
+	watched escape.Countdown // slabs given back to the next one that is watched
 }
 
 // ops is what a core must know of the type.

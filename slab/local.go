@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"unsafe"
+
+	"github.com/haven-mem/haven/internal/escape"
 )
 
 // A Local hands out objects of type T one by one and takes them back one by one,
@@ -46,6 +48,8 @@ type Local[T any] struct {
 	bases []uintptr      // where they begin
 	low   int            // no slab before slabs[low] has a free object
 	last  int            // the slab where find found its last object
+
+	watched escape.Countdown // slabs given back to the next one that is watched
 }
 
 // maxMagazine is the most objects in a Local's magazine. A magazine for all

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/escape"
 )
 
 // The memory of a Local. Objects are taken from the slab with the lowest address
@@ -152,13 +153,18 @@ func (l *Local[T]) drop() {
 	if l.size() == 0 {
 		l.resting = 0
 	}
+	var r *escape.Release
 	l.slabs = slices.DeleteFunc(l.slabs, func(s localSlab[T]) bool {
 		if s.nfree < len(s.objs) {
 			return false
 		}
 		l.resting -= s.nfree
+		if l.watched.Due() {
+			r = watchSlab(r, s.objs)
+		}
 		return true
 	})
+	r.Watch()
 	l.bases = l.bases[:0]
 	for _, s := range l.slabs {
 		l.bases = append(l.bases, addressOf(&s.objs[0]))

@@ -38,7 +38,7 @@ func (c *core) step(near bool) {
 	}
 	c.depot.low = len(c.depot.full)
 	c.depot.room = min(depotRoom(c.limit*int(c.slabs.size)), len(c.depot.tags)/2)
-	c.slabs.release((c.slabs.lowEmpty + 1) / 2)
+	c.giveBackSlabs((c.slabs.lowEmpty + 1) / 2)
 	c.slabs.lowEmpty = c.slabs.nempty
 	c.checkInvariants()
 }
@@ -64,7 +64,7 @@ func (c *core) empty() int {
 	}
 	c.depot.empty, c.depot.nempty = nil, 0
 	c.depot.low = 0
-	n := c.slabs.release(c.slabs.nempty)
+	n := c.giveBackSlabs(c.slabs.nempty)
 	c.slabs.lowEmpty = 0
 	c.checkInvariants()
 	return n * c.slabs.bytes()

@@ -239,18 +239,19 @@ func (c *slabs) unlink(s *slab) {
 }
 
 // release gives up to n empty slabs to the garbage collector and returns how
-// many there were.
-func (c *slabs) release(n int) int {
+// many there were. It calls last with each while it has its memory still.
+func (c *slabs) release(n int, last func(*slab)) int {
 	n = min(n, c.nempty)
 	for range n {
 		s := c.lists[empty]
+		last(s)
 		c.unlink(s)
 		c.index.remove(s)
-		last := len(c.all) - 1
-		c.all[last].pos = s.pos
-		c.all[s.pos] = c.all[last]
-		c.all[last] = nil
-		c.all = c.all[:last]
+		end := len(c.all) - 1
+		c.all[end].pos = s.pos
+		c.all[s.pos] = c.all[end]
+		c.all[end] = nil
+		c.all = c.all[:end]
 		s.mem = nil
 	}
 	return n

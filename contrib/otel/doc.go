@@ -45,12 +45,16 @@
 //	haven.pool.max_bytes         By         if there is a bound
 //	haven.pool.gets              {object}   by haven.pool.result: hit, miss
 //	haven.pool.puts              {object}
-//	haven.pool.dropped           {object}   by haven.pool.reason: full, bytes, size, panic, twice
+//	haven.pool.dropped           {object}   by haven.pool.reason: full, bytes, size, panic, twice, watched
 //	haven.pool.trimmed           {object}
 //
 // Findings of the leak finder:
 //
 //	haven.leaks                  {finding}  by haven.leak.kind, haven.leak.what and haven.leak.name
+//
+// Memory that was referred to after its release, see Escapes of package arena:
+//
+//	haven.escapes                {release}  by haven.escape.what and haven.escape.name
 //
 // What only grows is an observable counter, what goes up and down and can be added
 // up is an observable up-down counter, and haven.context.peak_bytes is an observable

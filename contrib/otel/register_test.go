@@ -245,6 +245,13 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
+// A verdict is an arena.TestingT of a test that is to fail.
+type verdict struct{ end func() }
+
+func (v *verdict) Helper()               {}
+func (v *verdict) Errorf(string, ...any) {}
+func (v *verdict) Cleanup(f func())      { v.end = f }
+
 // Instruments are described as OpenTelemetry's conventions want them, and as the
 // documentation of the package lists them.
 func TestInstruments(t *testing.T) {
@@ -257,6 +264,13 @@ func TestInstruments(t *testing.T) {
 	defer old.Delete()
 	for start := time.Now(); time.Since(start) < time.Microsecond; {
 	}
+	v := new(verdict)
+	arena.VerifyNoEscapes(v)
+	a := arena.NewArena(arena.Name("all"))
+	kept := arena.New[int](a)
+	a.Reset()
+	v.end()
+	runtime.KeepAlive(kept)
 	reader, _ := register(t)
 	values, metrics := collect(t, reader)
 
@@ -290,7 +304,7 @@ func TestInstruments(t *testing.T) {
 			}
 		}
 		counters := []string{"created", "deleted", "abandoned", "dropped", "limit_errors", "warm_gets",
-			"allocs", "frees", "gets", "puts", "trimmed", "leaks"}
+			"allocs", "frees", "gets", "puts", "trimmed", "leaks", "escapes"}
 		if want := slices.Contains(counters, m.Name[strings.LastIndex(m.Name, ".")+1:]); grows != want {
 			t.Errorf("%s is monotonic: %v, want %v", m.Name, grows, want)
 		}

@@ -46,12 +46,16 @@
 //	haven_pool_max_bytes                  if there is a bound
 //	haven_pool_gets_total                 by result: hit, miss
 //	haven_pool_puts_total
-//	haven_pool_dropped_total              by reason: full, bytes, size, panic, twice
+//	haven_pool_dropped_total              by reason: full, bytes, size, panic, twice, watched
 //	haven_pool_trimmed_total
 //
 // Findings of the leak finder:
 //
 //	haven_leaks_total                     by kind, what and name
+//
+// Memory that was referred to after its release, see Escapes of package arena:
+//
+//	haven_escapes_total                   by what and name
 //
 // # Series
 //

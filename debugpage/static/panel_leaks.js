@@ -12,7 +12,7 @@ export function render(s) {
   if (articles.size === 0) list.replaceChildren(); // those that the server made
   const seen = new Set();
   for (const leak of s.Leaks) {
-    const key = JSON.stringify([leak.Kind, leak.What, leak.Name, leak.Stack]);
+    const key = JSON.stringify([leak.Kind, leak.What, leak.Name, leak.Type, leak.Released, leak.Stack]);
     seen.add(key);
     let a = articles.get(key);
     if (!a) {
@@ -23,7 +23,8 @@ export function render(s) {
     a.querySelector("h3").replaceChildren(el("span", { class: "tag" }, leak.Kind), ` ${leak.What} ${leak.Path || leak.Name}`);
     a.querySelector("p").replaceChildren(
       el("data", { value: leak.Count }, count(leak.Count)), ` times, the latest ${duration(leak.Age)} old`,
-      ...(leak.Bytes > 0 ? [", with ", exactBytes(leak.Bytes)] : []));
+      ...(leak.Bytes > 0 ? [", with ", exactBytes(leak.Bytes)] : []),
+      ...(leak.Type ? [` of ${leak.Type}`] : []));
   }
   for (const [key, a] of articles) {
     if (seen.has(key)) continue;
@@ -34,7 +35,13 @@ export function render(s) {
 }
 
 function article(leak) {
-  return el("article", { class: "leak" }, el("h3"), el("p"), leak.Stack
-    ? el("details", {}, el("summary", {}, "where it was made"), el("pre", { tabindex: 0 }, leak.Stack))
-    : el("p", { class: "note" }, "Its stack was not sampled: see memctx.SampleStacks."));
+  const stacks = [];
+  if (leak.Released) stacks.push(stack("where it was released", leak.Released));
+  if (leak.Stack) stacks.push(stack("where it was made", leak.Stack));
+  if (stacks.length === 0) stacks.push(el("p", { class: "note" }, "Its stack was not sampled: see memctx.SampleStacks."));
+  return el("article", { class: "leak" }, el("h3"), el("p"), ...stacks);
+}
+
+function stack(title, text) {
+  return el("details", {}, el("summary", {}, title), el("pre", { tabindex: 0 }, text));
 }

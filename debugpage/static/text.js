@@ -81,6 +81,12 @@ function leaks(s) {
   if (s.Leaks.length === 0) return [];
   return ["", "Leaks", ...s.Leaks.flatMap((l) => [
     `${count(l.Count)} × ${l.What} ${plain(l.Path || l.Name)} ${l.Kind}: ${bytes(l.Bytes)}, ${duration(l.Age)} old`,
-    ...l.Stack.split("\n").filter((x) => x !== "").map((x) => `    ${x.split("\t").map(plain).join("    ")}`),
+    ...(l.Released ? [`  ${plain(l.Type)}, released at`, ...stack(l.Released)] : []),
+    ...(l.Released && l.Stack ? ["  made at"] : []),
+    ...stack(l.Stack),
   ])];
+}
+
+function stack(text) {
+  return text.split("\n").filter((x) => x !== "").map((x) => `    ${x.split("\t").map(plain).join("    ")}`);
 }

@@ -2,6 +2,8 @@
 // either package naming the other in its public part.
 package account
 
+import "github.com/haven-mem/haven/internal/leak"
+
 // A Payer is told of every chunk that an arena takes and lets go. Its methods are
 // called by the goroutine that uses the arena.
 type Payer interface {
@@ -21,8 +23,9 @@ type Payer interface {
 var (
 	// Attach makes p pay for the arena's chunks, those it has included, or, if p
 	// is nil, nobody. Where p refuses what the arena has, which must be all idle,
-	// the arena lets go of it.
-	Attach func(arena any, p Payer)
+	// the arena lets go of it. made is where the context was made, or nil; with a
+	// nil p that of before stays.
+	Attach func(arena any, p Payer, made *leak.Site)
 
 	// Leave is a Reset after which none of the memory is used again: the garbage
 	// collector takes it once nothing refers to it.

@@ -41,3 +41,17 @@ func String(b []byte) string {
 	// slice does; whoever reuses the chunk changes the text, never its length.
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
+
+// First returns the address of the first element of s, as memory of whatever
+// type, for a weak pointer: it is compared with nil and never read. It returns nil
+// if s has no capacity.
+func First[T any](s []T) *byte {
+	// SAFETY: GC.md fact 21: a weak pointer is to the object, of whatever type.
+	return Memory(unsafe.Pointer(unsafe.SliceData(s)))
+}
+
+// Memory is [First] of what p points to.
+func Memory(p unsafe.Pointer) *byte {
+	// SAFETY: GC.md fact 21, and nobody reads the byte.
+	return (*byte)(p)
+}

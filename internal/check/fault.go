@@ -24,7 +24,7 @@ var faults struct {
 func page(of *Released) uintptr {
 	r := new(Released)
 	*r = *of
-	r.Mem = nil
+	r.Mem, r.Left = nil, nil
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
 	if faults.pages == nil {

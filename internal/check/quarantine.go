@@ -17,22 +17,40 @@ func Retire(r *Released) {
 	quarantine.mu.Lock()
 	quarantine.queue = append(quarantine.queue, r)
 	quarantine.bytes += int(r.size())
-	var found *Report
-	k := 0
-	for ; k < len(quarantine.queue) && quarantine.bytes > set.quarantine; k++ {
-		old := quarantine.queue[k]
-		quarantine.bytes -= int(old.size())
-		if bad := old.Damage(); found == nil {
-			found = bad
-		}
-		old.Mem = nil // the collector's
-	}
-	clear(quarantine.queue[:k])
-	quarantine.queue = quarantine.queue[k:]
 	quarantine.mu.Unlock()
-	if found != nil {
-		found.Now = Release().String()
-		Raise(found)
+	let(func() bool { return quarantine.bytes > set.quarantine })
+}
+
+// Flush has all leave the quarantine.
+func Flush() {
+	if Enabled {
+		let(func() bool { return true })
+	}
+}
+
+// let has the oldest leave the quarantine as long as more reports true. A
+// write to what leaves is reported.
+func let(more func() bool) {
+	for {
+		quarantine.mu.Lock()
+		if len(quarantine.queue) == 0 || !more() {
+			quarantine.mu.Unlock()
+			return
+		}
+		r := quarantine.queue[0]
+		quarantine.queue[0] = nil
+		quarantine.queue = quarantine.queue[1:]
+		quarantine.bytes -= int(r.size())
+		quarantine.mu.Unlock()
+		bad, left := r.Damage(), r.Left
+		r.Mem, r.Left = nil, nil // the collector's
+		if left != nil {
+			left()
+		}
+		if bad != nil {
+			bad.Now = Release().String()
+			Raise(bad)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type Released struct {
 	N     int    // elements
 	Marks []Mark // allocations in it, by their first element, in order; or none
 	Site  Site   // of the release
+	Left  func() // called when it has left the quarantine, or nil
 
 	page uintptr // what pointer words hold
 }

@@ -1,6 +1,7 @@
 // Package leak keeps what the leak finder found: objects that were dropped
-// without being ended, or that grow, or live too long, by kind, name and the
-// place where they were made.
+// without being ended, or that grow, or live too long, and memory that is
+// referred to after its release (package escape finds that), by kind, name and
+// the place where they were made.
 //
 // What it costs is paid by the objects that are sampled, one in 128 unless a
 // program says otherwise: the stack of their making is taken down, as program
@@ -23,6 +24,7 @@ const (
 	Dropped = "dropped" // left to the garbage collector without being ended
 	Grows   = "grows"   // larger at each of many resets
 	Old     = "old"     // lives longer than it may
+	Escaped = "escaped" // released, and still referred to two collections later
 )
 
 // every is 1 in how many objects is sampled; 0: none.
@@ -90,7 +92,7 @@ func inHaven(f runtime.Frame) bool {
 	if !ok || strings.HasSuffix(f.File, "_test.go") {
 		return false
 	}
-	for _, p := range []string{"internal/leak", "internal/check", "arena", "bump", "slab", "pool", "memctx"} {
+	for _, p := range []string{"internal/leak", "internal/check", "internal/escape", "arena", "bump", "slab", "pool", "memctx"} {
 		if strings.HasPrefix(rest, p+".") {
 			return true
 		}
@@ -101,33 +103,41 @@ func inHaven(f runtime.Frame) bool {
 // A Watch finds that an object was dropped. The zero Watch watches nothing.
 type Watch struct {
 	cleanup runtime.Cleanup
-	on      bool
+	site    *Site // nil: off
 }
 
 // NewWatch watches p, an object of that name which is made now, until Stop.
 func NewWatch[T any](p *T, what, name string) Watch {
 	s := Here(what, name)
-	return Watch{runtime.AddCleanup(p, func(s *Site) { Report(Dropped, what, name, "", 0, time.Since(s.at), s) }, s), true}
+	return Watch{runtime.AddCleanup(p, func(s *Site) { Report(Dropped, what, name, "", 0, time.Since(s.at), s) }, s), s}
 }
+
+// Site returns where the object was made, or nil if it is not watched.
+func (w *Watch) Site() *Site { return w.site }
 
 // Stop ends the watch: the object was ended as it should be.
 func (w *Watch) Stop() {
-	if w.on {
-		w.on = false
+	if w.site != nil {
+		w.site = nil
 		w.cleanup.Stop()
 	}
 }
 
 // A Finding is one or more findings of one kind, name and site.
 type Finding struct {
-	Kind  string // Dropped, Grows, Old
-	What  string // "arena" or "context"
+	Kind  string // Dropped, Grows, Old, Escaped
+	What  string // "arena" or "context"; of Escaped, whatever was released
 	Name  string
 	Path  string // of a context: the latest one
 	Count uint64 // findings
 	Bytes int    // of the latest
 	Age   time.Duration
 	Stack string // where it was made; "" if it was not sampled
+
+	// Of Escaped alone.
+	Type     string // of the values in the memory
+	Chunks   int    // pieces of memory, of the latest
+	Released string // the stack of the release
 }
 
 // MaxFindings bounds the list of findings: what is found beyond counts for an
@@ -137,21 +147,27 @@ const MaxFindings = 1024
 var found struct {
 	mu   sync.Mutex
 	list []*Finding
-	by   map[Finding]*Finding // by kind, what, name and stack
+	by   map[Finding]*Finding // by kind, what, name, type and stacks
 }
 
 // Report adds a finding; s is nil for an object that was not sampled.
 func Report(kind, what, name, path string, bytes int, age time.Duration, s *Site) {
-	key := Finding{Kind: kind, What: what, Name: name, Stack: s.Stack()}
+	Add(Finding{Kind: kind, What: what, Name: name, Path: path, Bytes: bytes, Age: age, Stack: s.Stack()})
+}
+
+// Add adds a finding, whose Count does not matter.
+func Add(latest Finding) {
+	key := latest
+	key.Path, key.Count, key.Bytes, key.Age, key.Chunks = "", 0, 0, 0, 0
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	f := found.by[key]
 	if f == nil && len(found.list) >= MaxFindings {
-		key.Stack = ""
+		key.Stack, key.Released = "", ""
 		f = found.by[key]
 	}
 	if f == nil && len(found.list) >= 2*MaxFindings {
-		key.Name, path = "(other names)", ""
+		key.Name, key.Type, latest.Path = "(other names)", "", ""
 		f = found.by[key]
 	}
 	if f == nil {
@@ -164,7 +180,7 @@ func Report(kind, what, name, path string, bytes int, age time.Duration, s *Site
 		found.list = append(found.list, f)
 	}
 	f.Count++
-	f.Path, f.Bytes, f.Age = path, bytes, age
+	f.Path, f.Bytes, f.Age, f.Chunks = latest.Path, latest.Bytes, latest.Age, latest.Chunks
 }
 
 // All returns the findings up to now, those with most findings first.

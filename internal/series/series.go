@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -31,7 +32,7 @@ const (
 
 // A Metric is described by what all its values have in common.
 type Metric struct {
-	Subject string   // what the labels are of: context, cache, pool or leak
+	Subject string   // what the labels are of: context, cache, pool, leak or escape
 	Name    string   // in words joined by dots and underscores
 	Kind    Kind     //
 	Unit    string   // By, or what is counted, in curly brackets
@@ -120,7 +121,16 @@ func gather(s *memctx.Snapshot) []Value {
 	values = add(values, contextTable, s.Names, func(s *memctx.NameStats) []string { return []string{s.Name} })
 	values = add(values, cacheTable, s.Caches, func(s *slab.Stats) []string { return []string{s.Name} })
 	values = add(values, poolTable, s.Pools, func(s *pool.Stats) []string { return []string{s.Name} })
-	return add(values, leakTable, s.Leaks, func(l *memctx.Leak) []string { return []string{l.Kind, l.What, l.Name} })
+	var leaks, escapes []memctx.Leak
+	for _, l := range s.Leaks {
+		if l.Kind == leak.Escaped {
+			escapes = append(escapes, l)
+		} else {
+			leaks = append(leaks, l)
+		}
+	}
+	values = add(values, leakTable, leaks, func(l *memctx.Leak) []string { return []string{l.Kind, l.What, l.Name} })
+	return add(values, escapeTable, escapes, func(l *memctx.Leak) []string { return []string{l.What, l.Name} })
 }
 
 // add adds the values of a table: those of rows with the same labels as one.

@@ -91,7 +91,7 @@ func TestCaches(t *testing.T) {
 func TestPools(t *testing.T) {
 	want(t, read(memctx.Snapshot{Pools: []pool.Stats{{
 		Name: "buffers", Idle: 1, InUse: -2, Bytes: 3, Max: 4, MaxBytes: 5, Hits: 6, Misses: 7, Puts: 8, Trimmed: 9,
-		DroppedFull: 10, DroppedBytes: 11, DroppedPanic: 12, DroppedSize: 13, DroppedTwice: 14,
+		DroppedFull: 10, DroppedBytes: 11, DroppedPanic: 12, DroppedSize: 13, DroppedTwice: 14, DroppedWatched: 15,
 	}}}),
 		`pool.objects ["buffers" "in_use"] -2`,
 		`pool.objects ["buffers" "idle"] 1`,
@@ -106,6 +106,7 @@ func TestPools(t *testing.T) {
 		`pool.dropped ["buffers" "size"] 13`,
 		`pool.dropped ["buffers" "panic"] 12`,
 		`pool.dropped ["buffers" "twice"] 14`,
+		`pool.dropped ["buffers" "watched"] 15`,
 		`pool.trimmed ["buffers"] 9`,
 	)
 }
@@ -133,10 +134,15 @@ func TestLeaks(t *testing.T) {
 		{Kind: "dropped", What: "context", Name: "request", Path: "a/request[2]", Count: 4, Stack: "there"},
 		{Kind: "dropped", What: "arena", Name: "request", Count: 5},
 		{Kind: "old", What: "context", Name: "request", Count: 6},
+		{Kind: "escaped", What: "arena", Name: "request", Type: "main.node", Count: 7, Released: "here"},
+		{Kind: "escaped", What: "arena", Name: "request", Type: "uint8", Count: 8, Released: "there"},
+		{Kind: "escaped", What: "cache", Name: "request", Type: "uint8", Count: 9},
 	}}),
 		`leaks ["dropped" "context" "request"] 7`,
 		`leaks ["dropped" "arena" "request"] 5`,
 		`leaks ["old" "context" "request"] 6`,
+		`escapes ["arena" "request"] 15`,
+		`escapes ["cache" "request"] 9`,
 	)
 }
 
@@ -276,7 +282,7 @@ func TestMetrics(t *testing.T) {
 			Names:  []memctx.NameStats{{Name: "\xff"}},
 			Caches: []slab.Stats{{Name: "\xff", Capacity: 1}},
 			Pools:  []pool.Stats{{Name: "\xff", Max: 1, MaxBytes: 1}},
-			Leaks:  []memctx.Leak{{Kind: "\xff", What: "\xff", Name: "\xff"}},
+			Leaks:  []memctx.Leak{{Kind: "\xff", What: "\xff", Name: "\xff"}, {Kind: "escaped", What: "\xff", Name: "\xff"}},
 		}
 	}}
 	var order []*series.Metric

@@ -51,6 +51,9 @@ func Metrics() []*Metric {
 	for i := range leakTable {
 		add(leakTable[i].metric)
 	}
+	for i := range escapeTable {
+		add(escapeTable[i].metric)
+	}
 	return list
 }
 
@@ -118,7 +121,7 @@ var (
 	poolMaxBytes   = &Metric{"pool", "pool.max_bytes", Sum, bytes, "The most memory that idle objects may take, if there is a bound.", byName}
 	poolGets       = &Metric{"pool", "pool.gets", Counter, objects, "Objects got from pools: hit, an idle one, or miss, a new one.", with("result")}
 	poolPuts       = &Metric{"pool", "pool.puts", Counter, objects, "Objects put into pools, those included that were dropped.", byName}
-	poolDropped    = &Metric{"pool", "pool.dropped", Counter, objects, "Objects put into pools and not kept: full or bytes, because of a bound; size, no size class takes them; panic, of Cost or Reset; twice, idle already.", with("reason")}
+	poolDropped    = &Metric{"pool", "pool.dropped", Counter, objects, "Objects put into pools and not kept: full or bytes, because of a bound; size, no size class takes them; panic, of Cost or Reset; twice, idle already; watched, for the garbage collector to find pointers to them.", with("reason")}
 	poolTrimmed    = &Metric{"pool", "pool.trimmed", Counter, objects, "Idle objects let go.", byName}
 )
 
@@ -136,11 +139,18 @@ var poolTable = []column[pool.Stats]{
 	{poolDropped, "size", sums, func(s *pool.Stats) int64 { return number(s.DroppedSize) }},
 	{poolDropped, "panic", sums, func(s *pool.Stats) int64 { return number(s.DroppedPanic) }},
 	{poolDropped, "twice", sums, func(s *pool.Stats) int64 { return number(s.DroppedTwice) }},
+	{poolDropped, "watched", sums, func(s *pool.Stats) int64 { return number(s.DroppedWatched) }},
 	{poolTrimmed, "", sums, func(s *pool.Stats) int64 { return number(s.Trimmed) }},
 }
 
-var leaks = &Metric{"leak", "leaks", Counter, "{finding}", "Findings of the leak finder.", byKind}
+var leaks = &Metric{"leak", "leaks", Counter, "{finding}", "Findings of the leak finder, but for escapes.", byKind}
 
 var leakTable = []column[memctx.Leak]{
 	{leaks, "", sums, func(l *memctx.Leak) int64 { return number(l.Count) }},
+}
+
+var escapes = &Metric{"escape", "escapes", Counter, "{release}", "Watched releases of memory that was still referred to two garbage collections later.", []string{"what", "name"}}
+
+var escapeTable = []column[memctx.Leak]{
+	{escapes, "", sums, func(l *memctx.Leak) int64 { return number(l.Count) }},
 }

@@ -163,9 +163,9 @@ func TestSortOrders(t *testing.T) {
 		{poolsView, "dropped", []string{"encoders of", "buffers of"}},
 		{poolsView, "name", []string{"buffers of", "encoders of"}},
 		{leaksView, "count", []string{`"\x1b`, "batch"}},
-		{leaksView, "bytes", []string{"batch", `"\x1b`}},
+		{leaksView, "bytes", []string{"batch", `""`, `"\x1b`}},
 		{leaksView, "age", []string{"batch", `"\x1b`}},
-		{leaksView, "name", []string{`"\x1b`, "batch"}},
+		{leaksView, "name", []string{`""`, `"\x1b`, "batch"}},
 	} {
 		got := names(tc.view, tc.sort)
 		if len(got) < len(tc.first) || !slices.EqualFunc(got[:len(tc.first)], tc.first, strings.HasPrefix) {

@@ -91,6 +91,7 @@ func fixedStats() *debugpage.Stats {
 			Leaks: []memctx.Leak{
 				{Kind: "dropped", What: "context", Name: "batch", Path: "batch", Count: 17, Bytes: 4096, Age: 90 * time.Minute, Stack: "main.importAll(...)\n\t/src/gateway/import.go:42\nmain.main()\n\t/src/gateway/main.go:9\n"},
 				{Kind: "old", What: "arena", Name: evil, Count: 18, Age: time.Hour},
+				{Kind: "escaped", What: "bump arena", Count: 2, Bytes: 512, Age: time.Minute, Type: evil, Chunks: 1, Released: "main.reply(...)\n\t/src/gateway/reply.go:7\n", Stack: "main.main()\n\t/src/gateway/main.go:9\n"},
 			},
 		},
 		Unlisted: 7, UnlistedBytes: 33_333,

@@ -34,11 +34,15 @@ func leakName(l *memctx.Leak) string {
 	return l.Name
 }
 
-// leaksTable lists findings, and under each one where it was made.
+// leaksTable lists findings, and under each one where it was released, if it is an
+// escape, and where it was made.
 func leaksTable(s *debugpage.Stats, sort string) table {
 	t := table{columns: headings(leakColumns), last: "NAME"}
 	for _, l := range sorted(s.Leaks, leakOrders, sort) {
 		t.rows = append(t.rows, row{cells: cellsOf(leakColumns, l), name: quoted(leakName(l))})
+		if at := madeAt(l.Released); at != "" {
+			t.rows = append(t.rows, remark(1, "of %s, released by %s", quoted(l.Type), at))
+		}
 		if at := madeAt(l.Stack); at != "" {
 			t.rows = append(t.rows, remark(1, "made by %s", at))
 		}

@@ -1,0 +1,269 @@
+package arena_test
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/account"
+	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/leak"
+	"github.com/haven-mem/haven/internal/testkit"
+)
+
+// A mockT is a test that may fail.
+type mockT struct {
+	text     string
+	cleanups []func()
+}
+
+func (m *mockT) Helper()                           {}
+func (m *mockT) Errorf(format string, args ...any) { m.text += fmt.Sprintf(format, args...) }
+func (m *mockT) Cleanup(f func())                  { m.cleanups = append(m.cleanups, f) }
+
+// end ends the test and returns what it failed with.
+func (m *mockT) end() string {
+	for i := len(m.cleanups) - 1; i >= 0; i-- {
+		m.cleanups[i]()
+	}
+	m.cleanups = nil
+	return m.text
+}
+
+// fillNodes allocates nodes in a and returns one.
+func fillNodes(a *arena.Arena) *node {
+	for range 100 {
+		arena.New[node](a)
+	}
+	return arena.New[node](a)
+}
+
+// VerifyNoEscapes fails the test for what was released after it was called, and is
+// referred to at the end, and for nothing else.
+func TestVerifyNoEscapes(t *testing.T) {
+	a := arena.NewArena(arena.Name("verified"))
+	defer escape.All()()
+	before := fillNodes(a)
+	a.Reset()
+
+	clean := new(mockT)
+	arena.VerifyNoEscapes(clean)
+	kept := fillNodes(a) // in use at the end
+	a.Reset()
+	kept = fillNodes(a)
+	for range 3 {
+		inner := new(mockT)
+		arena.VerifyNoEscapes(inner)
+		if text := inner.end(); text != "" {
+			t.Errorf("a test inside: %s", text)
+		}
+	}
+	if text := clean.end(); text != "" {
+		t.Errorf("without an escape: %s", text)
+	}
+
+	m := new(mockT)
+	arena.VerifyNoEscapes(m)
+	a.Reset()
+	if m.text != "" {
+		t.Errorf("before the end: %s", m.text)
+	}
+	text := m.end()
+	for _, want := range []string{
+		"arena: 1 escapes:\n1 × arena \"verified\": ", " of arena_test.node in 1 chunks are referred to after their release at\n",
+		"arena_test.TestVerifyNoEscapes(...)\n\t", "escape_test.go:",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	runtime.KeepAlive(before)
+	runtime.KeepAlive(kept)
+}
+
+// It ends with the test: later releases are watched as seldom as before.
+func TestVerifyNoEscapesEnds(t *testing.T) {
+	m := new(mockT)
+	arena.VerifyNoEscapes(m)
+	m.end()
+	serial := escape.Now()
+	a := arena.NewArena()
+	for range 100 {
+		fillNodes(a)
+		a.Reset()
+	}
+	if n := escape.Now() - serial; n != 0 {
+		t.Errorf("%d releases are watched", n)
+	}
+}
+
+// Escapes lists what was found, OnEscape tells, and both say where the arena was
+// made if that was sampled.
+func TestEscapes(t *testing.T) {
+	if !testkit.InChild(t) { // with findings of its own
+		testkit.MustChild(t)
+		return
+	}
+	if list := arena.Escapes(); list == nil || len(list) != 0 {
+		t.Fatalf("%+v", list)
+	}
+	var mu sync.Mutex
+	var told []arena.Escape
+	arena.OnEscape(func(e arena.Escape) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, e)
+	})
+	defer leak.SampleEvery(128)
+	var kept []*node
+	for i := range 4 {
+		leak.SampleEvery(uint32(min(i, 1)))
+		a := arena.NewArena(arena.Name("listed"))
+		m := new(mockT)
+		arena.VerifyNoEscapes(m)
+		kept = append(kept, fillNodes(a))
+		a.Reset()
+		if text := m.end(); strings.Contains(text, "\nmade at\n") != (i > 0) {
+			t.Errorf("%d: %s", i, text)
+		}
+		if i == 2 {
+			arena.OnEscape(nil)
+		}
+		a.Free()
+	}
+	list := arena.Escapes()
+	if len(list) != 2 || list[0].Count != 3 || list[1].Count != 1 || list[1].Made != "" || !strings.Contains(list[0].Made, "TestEscapes") {
+		t.Fatalf("%+v", list)
+	}
+	for _, e := range list {
+		if e.What != "arena" || e.Name != "listed" || e.Type != "arena_test.node" || e.Chunks != 1 || e.Bytes < 1000 || e.Age <= 0 ||
+			!strings.HasPrefix(e.Released, "github.com/haven-mem/haven/arena_test.TestEscapes(...)\n") {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(told) != 3 || told[0].Count != 1 || told[0].String() != list[1].String() {
+		t.Errorf("told of %+v", told)
+	}
+	runtime.KeepAlive(kept)
+}
+
+// What is dropped for the watch counts against no limit, and the arena goes on with
+// chunks of the size that was needed.
+func TestWatchedIsCredited(t *testing.T) {
+	arena.VerifyNoEscapes(t)
+	a, w := paidArena(t, 100_000, arena.Name("paid"), arena.Limit(100_000))
+	for range 100 {
+		arena.MakeSlice[byte](a, 40_000, 40_000)
+		arena.MakeSlice[*int](a, 100, 100)
+		arena.NewOf(a, reflect.TypeFor[[30]int]())
+		w.check(a)
+		a.Reset()
+		w.check(a)
+		if w.bytes != 0 || w.chunks != 0 {
+			t.Fatalf("%d bytes in %d chunks are paid for after a Reset", w.bytes, w.chunks)
+		}
+	}
+	fillNodes(a)
+	a.Reset()
+	fillNodes(a)
+	if s := a.Stats(); s.Chunks != 1 {
+		t.Errorf("the next round takes several chunks: %v", s)
+	}
+	account.Attach(a, nil, nil)
+}
+
+// Lanes that lie idle keep their memory: it was not released.
+func TestWatchLeavesIdleLanes(t *testing.T) {
+	a := arena.NewArena()
+	arena.New[int](a)
+	fillNodes(a)
+	a.Reset()
+	idle := a.Stats().Reserved
+	defer escape.All()()
+	arena.New[string](a)
+	a.Reset()
+	if n := a.Stats().Reserved; n != idle {
+		t.Errorf("%d bytes reserved, want the %d of the lanes that were not used", n, idle)
+	}
+}
+
+// Only Reset is watched: Free takes nothing back, Release of a Mark parts of chunks,
+// and what a lease holds is not taken back either.
+func TestWatchesResetsOnly(t *testing.T) {
+	defer escape.All()()
+	serial := escape.Now()
+	a := arena.NewArena()
+	m := a.Mark()
+	kept := []*node{fillNodes(a)}
+	a.Release(m)
+	kept = append(kept, fillNodes(a))
+	account.Leave(a)
+	kept = append(kept, fillNodes(a))
+	a.Trim(0)
+	a.Free()
+	if n := escape.Now() - serial; n != 0 {
+		t.Errorf("%d releases are watched", n)
+	}
+	runtime.KeepAlive(kept)
+}
+
+// A chunk that is as small as to share its block with others is left out.
+func TestSmallChunksAreLeftOut(t *testing.T) {
+	m := new(mockT)
+	arena.VerifyNoEscapes(m)
+	a := arena.NewArena(arena.Limit(8))
+	kept := arena.MakeSlice[byte](a, 7, 7)
+	a.Reset()
+	if text := m.end(); text != "" {
+		t.Error(text)
+	}
+	runtime.KeepAlive(kept)
+}
+
+// Of three types that point to each other the one that is referred to is named.
+func TestEscapeOfOneLane(t *testing.T) {
+	type up struct{ strings *[]string }
+	m := new(mockT)
+	arena.VerifyNoEscapes(m)
+	a := arena.NewArena(arena.Name("lanes"))
+	list := arena.MakeSlice[string](a, 10, 10)
+	u := arena.New[up](a)
+	u.strings = &list
+	for i := range list {
+		list[i] = arena.String(a, strings.Repeat("text", 1000))
+	}
+	kept := &list[3]
+	a.Reset()
+	if text := m.end(); strings.Count(text, "×") != 1 || !strings.Contains(text, " of string in 1 chunks") {
+		t.Error(text)
+	}
+	if *kept != "" {
+		t.Error("what is watched was not cleared")
+	}
+}
+
+// At the usual rate a steady program allocates for the watched releases alone.
+func TestWatchIsSeldom(t *testing.T) {
+	testkit.NeedsExactAllocs(t)
+	defer escape.SampleEvery(0)
+	escape.SampleEvery(1024)
+	var p arena.Pool
+	serial := escape.Now()
+	const n = 100_000
+	allocs := testing.AllocsPerRun(n, func() {
+		a := p.Get()
+		fillNodes(a)
+		p.Put(a)
+	})
+	watched := escape.Now() - serial
+	if allocs != 0 { // rounded down
+		t.Errorf("%v allocs/op", allocs)
+	}
+	if watched < 40 || watched > 160 {
+		t.Errorf("%d of %d releases are watched", watched, n)
+	}
+}

@@ -1,0 +1,49 @@
+package bump_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/escape"
+)
+
+// What a Reset leaves to the garbage collector is zero, so that who still has a
+// pointer finds none to a chunk that is gone; and the arena goes on as it does after
+// any Reset.
+func TestWatchedReset(t *testing.T) {
+	type pair struct{ next, self *pair }
+	defer escape.All()()
+	var a bump.Arena
+	for _, n := range []int{1, 10, 1000, 10_000} {
+		var all []*pair
+		for i := range n {
+			p := bump.New[pair](&a)
+			if *p != (pair{}) {
+				t.Fatalf("object %d of %d is not zero", i, n)
+			}
+			if p.self = p; i > 0 {
+				p.next = all[i-1]
+			}
+			all = append(all, p)
+		}
+		serial := escape.Now()
+		a.Reset()
+		if s := a.Stats(); s.Chunks != 0 || s.Reserved != 0 {
+			t.Errorf("%d objects: %v", n, s)
+		}
+		if got := escape.Now() - serial; got != 1 {
+			t.Errorf("%d objects: %d releases are watched", n, got)
+		}
+		for i, p := range all {
+			if *p != (pair{}) {
+				t.Fatalf("object %d of %d is not cleared: %+v", i, n, *p)
+			}
+		}
+		runtime.KeepAlive(all)
+		a.Reset() // of nothing
+		if got := escape.Now() - serial; got != 1 {
+			t.Errorf("%d objects: a Reset of nothing is watched", n)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package escape
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/haven-mem/haven/internal/check"
+)
+
+// Variable is the environment variable that says one release in how many is
+// watched: 1 for each, 0 for none.
+const Variable = "HAVEN_ESCAPES"
+
+// usual is what holds where the variable is not set.
+const usual = 1024
+
+var (
+	// every is 1 in how many releases is watched; 0: none.
+	every atomic.Uint32
+	// all is how many callers of [All] want each release watched.
+	all atomic.Int32
+)
+
+func init() {
+	n := uint32(usual)
+	if check.Enabled {
+		n = 1
+	}
+	if v, ok := os.LookupEnv(Variable); ok {
+		if k, err := strconv.ParseUint(v, 10, 32); err == nil {
+			n = uint32(k)
+		} else {
+			fmt.Fprintf(os.Stderr, "haven: %s=%q: want 0 for none, 1 for all, or one release in how many is watched; using %d\n", Variable, v, n)
+		}
+	}
+	every.Store(n)
+}
+
+// SampleEvery makes one release in n be watched from now on; 0: none. A
+// Countdown that is under way comes to its end first.
+func SampleEvery(n uint32) { every.Store(n) }
+
+// All has each release watched until the result is called.
+func All() (end func()) {
+	all.Add(1)
+	announce()
+	return func() {
+		all.Add(-1)
+		announce()
+	}
+}
+
+// onAll are called by All, and at its end.
+var onAll struct {
+	mu sync.Mutex
+	f  []func()
+}
+
+// OnAll has f called when [Each] may have changed, for owners whose releases count
+// nothing down.
+func OnAll(f func()) {
+	onAll.mu.Lock()
+	defer onAll.mu.Unlock()
+	onAll.f = append(onAll.f, f)
+}
+
+func announce() {
+	onAll.mu.Lock()
+	defer onAll.mu.Unlock()
+	for _, f := range onAll.f {
+		f()
+	}
+}
+
+// Draw reports whether one of n releases is to be watched, of owners whose releases
+// count nothing down.
+func Draw(n uint64) bool {
+	of := uint64(every.Load())
+	return of > 0 && rand.Uint64N(of) < n
+}
+
+// Each reports whether each release is watched.
+func Each() bool { return all.Load() > 0 || every.Load() == 1 }
+
+// A Countdown says which of the releases of one owner are watched. The zero
+// Countdown is ready. It is for one goroutine at a time.
+//
+// A random number for each release would cost four nanoseconds, and a counter
+// that all owners share a cache line that is written everywhere. So each owner
+// counts down by itself, from a number that is drawn so that one release is as
+// likely to be watched as any other, however many an owner has in its life: the
+// numbers are distributed as the distances of such draws are, exponentially.
+type Countdown struct{ left uint32 }
+
+// Due reports whether the release that happens now is to be watched. It inlines,
+// and costs a load of what is hardly ever written, and a decrement.
+func (c *Countdown) Due() bool {
+	if c.left > 1 && all.Load() == 0 {
+		c.left--
+		return false
+	}
+	return c.due()
+}
+
+//go:noinline
+func (c *Countdown) due() bool {
+	if Each() {
+		return true
+	}
+	n := every.Load()
+	if n == 0 {
+		c.left = math.MaxUint32
+		return false
+	}
+	due := c.left == 1
+	if !due { // the first release
+		due = rand.Uint32N(n) == 0
+	}
+	c.left = 1 + uint32(min(rand.ExpFloat64()*float64(n), math.MaxUint32-1))
+	return due
+}

@@ -1,0 +1,134 @@
+package escape_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/testkit"
+)
+
+// sampleEvery sets the rate for a test.
+func sampleEvery(t *testing.T, n uint32) {
+	escape.SampleEvery(n)
+	t.Cleanup(func() { escape.SampleEvery(0) })
+}
+
+// One release in so many is due, whether an owner has one in its life or all, with
+// six standard deviations at most between that and what is counted.
+func TestCountdown(t *testing.T) {
+	const n = 1 << 19
+	for _, every := range []uint32{0, 1, 2, 3, 64, 1024, math.MaxUint32} {
+		sampleEvery(t, every)
+		for _, life := range []int{1, 3, 100, n} {
+			due := 0
+			for i := 0; i < n; {
+				var c escape.Countdown
+				for range life {
+					if c.Due() {
+						due++
+					}
+					i++
+				}
+			}
+			want := 0.0
+			if every > 0 {
+				want = n / float64(every)
+			}
+			// A number that is drawn is whole, which makes distances half a release
+			// longer.
+			slack := 6*math.Sqrt(want) + want/float64(max(every, 1))
+			if every <= 1 {
+				slack = float64(min(every, 1)) * float64(n/100)
+			}
+			if d := math.Abs(float64(due) - want); d > slack+1 || every == 0 && due != 0 {
+				t.Errorf("1 in %d, %d in a life: %d of %d releases are due, want about %.0f", every, life, due, n, want)
+			}
+		}
+	}
+}
+
+// While All holds each release is due, and afterwards as many as before.
+func TestAll(t *testing.T) {
+	sampleEvery(t, math.MaxUint32)
+	var c escape.Countdown
+	announced := 0
+	escape.OnAll(func() { announced++ })
+	for range 2 {
+		if c.Due() || escape.Each() {
+			t.Fatal("due")
+		}
+		end, inner := escape.All(), escape.All()
+		inner()
+		for range 100 {
+			if !c.Due() || !escape.Each() {
+				t.Fatal("not due")
+			}
+		}
+		end()
+	}
+	if announced != 8 {
+		t.Errorf("%d changes are announced, want 8", announced)
+	}
+}
+
+// Draw draws of many releases at one time.
+func TestDraw(t *testing.T) {
+	sampleEvery(t, 100)
+	for n, want := range map[uint64][2]int{0: {0, 0}, 10: {820, 1180}, 100: {10000, 10000}, 1 << 40: {10000, 10000}} {
+		got := 0
+		for range 10000 {
+			if escape.Draw(n) {
+				got++
+			}
+		}
+		if got < want[0] || got > want[1] {
+			t.Errorf("of %d releases 1 in 100: %d of 10000 times, want %v", n, got, want)
+		}
+	}
+	escape.SampleEvery(0)
+	if escape.Draw(math.MaxUint64) {
+		t.Error("drawn of none")
+	}
+}
+
+// The environment sets the rate. What it cannot read is one line on standard error,
+// and as if it were not set.
+func TestVariable(t *testing.T) {
+	if testkit.InChild(t) {
+		fmt.Println("every", escape.AtStart)
+		return
+	}
+	usual := int64(1024)
+	if check.Enabled {
+		usual = 1
+	}
+	for value, want := range map[string]int64{
+		"0": 0, "1": 1, "64": 64, "4294967295": math.MaxUint32,
+		"": -1, "-1": -1, "64x": -1, "4294967296": -1, "1e3": -1, "unset": usual,
+	} {
+		env := escape.Variable + "=" + value
+		if value == "unset" {
+			os.Unsetenv(escape.Variable)
+			env = "HAVEN_NOTHING=1"
+		}
+		out, err := testkit.Child(t, env)
+		if err != nil {
+			t.Fatal(err, out)
+		}
+		line := fmt.Sprintf("haven: HAVEN_ESCAPES=%q: want 0 for none, 1 for all, or one release in how many is watched; using %d\n", value, usual)
+		if got := strings.Contains(out, line); got != (want < 0) || strings.Count(out, "haven: ") != strings.Count(out, line) {
+			t.Errorf("%s: %s", value, out)
+		}
+		if want < 0 {
+			want = usual
+		}
+		if !strings.Contains(out, fmt.Sprintf("every %d\n", want)) {
+			t.Errorf("%s: want %d: %s", value, want, out)
+		}
+	}
+}

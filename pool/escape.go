@@ -1,0 +1,223 @@
+package pool
+
+import (
+	"reflect"
+	"runtime"
+	"unsafe"
+	"weak"
+
+	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/registry"
+)
+
+// Escapes: pointers to objects that were put. Of one object in 1024 that is put,
+// none is kept, and the garbage collector finds whether something still points to
+// it: see package internal/escape.
+//
+// What is put may be anything: a global variable, or a part of something larger
+// that others hold rightly. So an object is chosen before: one that the pool makes
+// for a Get is marked, and watched when it is put. It must be one of Go's heap of
+// its own then, which what new and make return is. Of newFn it is asked.
+//
+// Fast paths do not count, and have no part in the choice. After a collection that
+// finds enough Puts since the one before, the pool hooks Get: the next one takes the
+// slow path and makes the object. Then Put is hooked, until the object is back, or
+// a few collections have passed. So there is one mark in a collection at the most,
+// however many Puts there are, unless all are watched.
+
+// What hooks says.
+const (
+	hookCost = 1 << iota // Put has to call Cost
+	hookGet              // an object is to be marked
+	hookPut              // an object is marked
+)
+
+// A watching is what a keeper knows of the objects to watch.
+type watching struct {
+	armed bool             // the next Get makes an object that is marked
+	marks map[uintptr]mark // by the address of the object
+	puts  uint64           // at the last collection
+}
+
+// A mark is of an object in use that is watched when it is put.
+type mark struct {
+	at   weak.Pointer[byte] // the memory that is watched
+	left int                // collections until it is given up
+}
+
+const (
+	patience = 8       // collections that a mark waits
+	maxMarks = 1 << 16 // where all are watched
+)
+
+// working is the list of pools that are in use.
+var working registry.List[self]
+
+func init() {
+	escape.OnAll(func() {
+		for s := range working.All() {
+			s.k.mu.Lock()
+			s.k.hook()
+			s.k.mu.Unlock()
+		}
+	})
+}
+
+// hook and sample are called with the lock held.
+
+// hook sets whether fast paths are left out.
+func (k *keeper) hook() {
+	if k.hooks == nil {
+		return // not ready yet
+	}
+	n := k.hooks.Load() & hookCost
+	if k.watching.armed || escape.Each() {
+		n |= hookGet
+	}
+	if len(k.watching.marks) > 0 {
+		n |= hookPut
+	}
+	k.hooks.Store(n)
+}
+
+// sample is called after each collection. It arms the pool if it is time to.
+func (k *keeper) sample() {
+	w := &k.watching
+	if !escape.Each() {
+		for p, m := range w.marks {
+			if m.left--; m.left == 0 {
+				delete(w.marks, p)
+			} else {
+				w.marks[p] = m
+			}
+		}
+	}
+	puts := uint64(0)
+	for _, d := range k.depots {
+		puts += d.putsNow()
+	}
+	if len(w.marks) == 0 && escape.Draw(puts-w.puts) {
+		w.armed = true
+	}
+	w.puts = puts
+	k.hook()
+}
+
+// claim makes the caller the one who marks an object, if one is to be marked. The
+// object counts as a miss of the depot.
+func (k *keeper) claim(d *depot) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.wake()
+	ok := k.watching.armed || escape.Each() && len(k.watching.marks) < maxMarks
+	k.watching.armed = false
+	if ok {
+		d.misses++
+		k.left(1)
+	}
+	k.hook()
+	return ok
+}
+
+// mark has the object at p watched when it is put. at is the memory to watch.
+func (k *keeper) mark(p unsafe.Pointer, at *byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watching.marks == nil {
+		k.watching.marks = make(map[uintptr]mark)
+	}
+	k.watching.marks[address(p)] = mark{weak.Make(at), patience}
+	k.hook()
+}
+
+// unmark reports whether the object at p is marked and its memory is that at at.
+// Then it is the caller's to watch, and counts as dropped.
+func (k *keeper) unmark(d *depot, p unsafe.Pointer, at *byte) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	m, ok := k.watching.marks[address(p)]
+	if ok {
+		delete(k.watching.marks, address(p))
+		// The address may be that of another object by now.
+		if ok = m.at.Value() == at; ok {
+			d.puts++
+			d.droppedWatched++
+			k.away--
+		}
+	}
+	k.hook()
+	return ok
+}
+
+// watch watches memory that was just released.
+func (k *keeper) watch(typ string, at *byte, bytes int) {
+	r := escape.Begin("pool", k.name, nil)
+	r.Add(typ, at, bytes)
+	r.Watch()
+}
+
+// putsNow returns the number of Puts up to now.
+func (d *depot) putsNow() uint64 {
+	n := d.puts
+	d.cells.Walk(func(m *magazine.Magazine) {
+		_, _, pushes := m.Peek()
+		n += uint64(pushes)
+	})
+	return n
+}
+
+// getMarked makes an object that is marked, or returns nil if none is to be.
+func (p *Pool[T]) getMarked() *T {
+	if p.depot.size < escape.Least || !p.claim(&p.depot) {
+		return nil
+	}
+	x := p.make()
+	if p.newFn == nil || onHeap(x) {
+		// SAFETY: it is for a weak pointer (GC.md fact 21).
+		p.mark(unsafe.Pointer(x), (*byte)(unsafe.Pointer(x)))
+	}
+	return x
+}
+
+// watchPut reports whether x was marked and is now dropped and watched.
+func (p *Pool[T]) watchPut(x *T) bool {
+	at := (*byte)(unsafe.Pointer(x)) // SAFETY: it is for a weak pointer (GC.md fact 21)
+	if !p.unmark(&p.depot, unsafe.Pointer(x), at) {
+		return false
+	}
+	p.watch(reflect.TypeFor[T]().String(), at, int(unsafe.Sizeof(*x)))
+	return true
+}
+
+// getMarked makes a buffer of class i that is marked, or returns nil if none is to
+// be.
+func (b *Bytes) getMarked(d *depot, i, n int) *[]byte {
+	if !b.claim(d) {
+		return nil
+	}
+	s := make([]byte, n, classSize(i))
+	b.mark(unsafe.Pointer(&s), unsafe.SliceData(s))
+	return &s
+}
+
+// watchPut reports whether the buffer was marked and is now dropped and watched.
+func (b *Bytes) watchPut(p *[]byte) bool {
+	at := unsafe.SliceData(*p)
+	if !b.unmark(b.class(classOf(cap(*p))), unsafe.Pointer(p), at) {
+		return false
+	}
+	b.watch("[]uint8", at, cap(*p))
+	return true
+}
+
+// onHeap reports whether x is an object of Go's heap, and not a global variable
+// (GC.md fact 15).
+func onHeap[T any](x *T) bool {
+	c := runtime.AddCleanup(x, func(struct{}) {}, struct{}{})
+	if c == (runtime.Cleanup{}) {
+		return false
+	}
+	c.Stop()
+	return true
+}
