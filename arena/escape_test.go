@@ -154,6 +154,7 @@ func TestEscapes(t *testing.T) {
 // What is dropped for the watch counts against no limit, and the arena goes on with
 // chunks of the size that was needed.
 func TestWatchedIsCredited(t *testing.T) {
+	testkit.NeedsReuse(t)
 	arena.VerifyNoEscapes(t)
 	a, w := paidArena(t, 100_000, arena.Name("paid"), arena.Limit(100_000))
 	for range 100 {
@@ -178,6 +179,7 @@ func TestWatchedIsCredited(t *testing.T) {
 
 // Lanes that lie idle keep their memory: it was not released.
 func TestWatchLeavesIdleLanes(t *testing.T) {
+	testkit.NeedsReuse(t)
 	a := arena.NewArena()
 	arena.New[int](a)
 	fillNodes(a)
@@ -194,6 +196,7 @@ func TestWatchLeavesIdleLanes(t *testing.T) {
 // Only Reset is watched: Free takes nothing back, Release of a Mark parts of chunks,
 // and what a lease holds is not taken back either.
 func TestWatchesResetsOnly(t *testing.T) {
+	testkit.NeedsReuse(t)
 	defer escape.All()()
 	serial := escape.Now()
 	a := arena.NewArena()
@@ -226,6 +229,7 @@ func TestSmallChunksAreLeftOut(t *testing.T) {
 
 // Of three types that point to each other the one that is referred to is named.
 func TestEscapeOfOneLane(t *testing.T) {
+	testkit.NeedsReuse(t)
 	type up struct{ strings *[]string }
 	m := new(mockT)
 	arena.VerifyNoEscapes(m)
@@ -248,6 +252,7 @@ func TestEscapeOfOneLane(t *testing.T) {
 
 // At the usual rate a steady program allocates for the watched releases alone.
 func TestWatchIsSeldom(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	defer escape.SampleEvery(0)
 	escape.SampleEvery(1024)

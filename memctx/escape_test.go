@@ -8,6 +8,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -60,6 +61,7 @@ func TestVerifyNoneWithoutEscapes(t *testing.T) {
 
 // What is dropped for the watch is not charged: a subtree with a limit goes on.
 func TestWatchedIsNotCharged(t *testing.T) {
+	testkit.NeedsReuse(t)
 	arena.VerifyNoEscapes(t)
 	root := memctx.New("watched", memctx.Limit(200_000))
 	defer root.Delete()

@@ -159,6 +159,7 @@ func TestResetOfHeld(t *testing.T) {
 // ResetChildren leaves alone what ended and is held, and what is above a held
 // context keeps what was allocated.
 func TestResetChildrenOfHeld(t *testing.T) {
+	testkit.NeedsReuse(t)
 	root := memctx.New("root")
 	defer root.Delete()
 	a, b := root.Child("a"), root.Child("b")

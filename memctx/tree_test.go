@@ -273,6 +273,7 @@ func TestArenaIsWarm(t *testing.T) {
 
 // A steady program allocates the context and nothing else.
 func TestSteady(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	server := memctx.New("steady server", memctx.Limit(1<<20))
 	defer server.Delete()
