@@ -1,0 +1,123 @@
+package stress
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/memctx"
+	"github.com/haven-mem/haven/pool"
+)
+
+// shared is what the workers of one program have in common.
+type shared struct {
+	seed uint64
+	hook func(*worker) // called before each step; nil but in tests
+
+	thins   *market[thin]
+	cells   *market[cell]
+	wides   *market[wide]
+	bytes   *pool.Bytes
+	dirty   bool // bytes has the option Dirty
+	arenas  *arena.Pool
+	root    *memctx.Context
+	buffers chan buffer
+	parcels chan parcel
+	leases  chan lease
+	loans   chan loan
+
+	ops    *atomic.Int64 // of the whole run
+	stop   *atomic.Bool  // the time is over
+	broken atomic.Bool   // there is a finding
+	first  atomic.Pointer[Finding]
+}
+
+func newShared(seed uint64, ops *atomic.Int64, stop *atomic.Bool) *shared {
+	rng := &choices{state: mix(seed)}
+	p := &shared{
+		seed:    seed,
+		thins:   newMarket[thin](rng),
+		cells:   newMarket[cell](rng),
+		wides:   newMarket[wide](rng),
+		arenas:  newArenaPool(rng),
+		buffers: make(chan buffer, 64),
+		parcels: make(chan parcel, 16),
+		leases:  make(chan lease, 16),
+		loans:   make(chan loan, 64),
+		ops:     ops,
+		stop:    stop,
+	}
+	p.bytes, p.dirty = newBytes(rng)
+	var opts []memctx.Option
+	if rng.oneIn(2) {
+		opts = append(opts, memctx.Limit(1<<20<<rng.below(5)))
+	}
+	p.root = memctx.New("stress", opts...)
+	return p
+}
+
+// found keeps the first finding, and ends the program.
+func (p *shared) found(f *Finding) {
+	if f == nil {
+		return
+	}
+	p.first.CompareAndSwap(nil, f)
+	p.broken.Store(true)
+	p.stop.Store(true)
+}
+
+// run runs the program: each worker until it has done quota operations. It returns
+// what was found, or nil.
+func (p *shared) run(goroutines int, quota int64) *Finding {
+	workers := make([]*worker, goroutines)
+	for i := range workers {
+		workers[i] = newWorker(p, i)
+	}
+	var wg sync.WaitGroup
+	for _, w := range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w.run(quota)
+		}()
+	}
+	wg.Wait()
+	if f := p.first.Load(); f == nil {
+		p.settle(workers[0])
+	}
+	return p.first.Load()
+}
+
+// settle verifies and frees what is on its way when all workers have ended. One of
+// them does it. Then nothing may be in use.
+func (p *shared) settle(w *worker) {
+	defer func() {
+		w.report()
+		if v := recover(); v != nil {
+			p.found(w.finding(v))
+		}
+	}()
+	w.note("settle", "program", 0, inHeap, 0)
+	for _, s := range w.sets {
+		s.drain()
+	}
+	close(p.buffers)
+	for b := range p.buffers {
+		b.verify()
+		b.put(w)
+	}
+	close(p.parcels)
+	for x := range p.parcels {
+		x.verify(w)
+		x.put(w)
+	}
+	close(p.leases)
+	for l := range p.leases {
+		l.release(w)
+	}
+	p.root.Delete()
+	p.thins.atRest()
+	p.cells.atRest()
+	p.wides.atRest()
+	poolAtRest(p.bytes.Stats())
+}
