@@ -149,9 +149,9 @@ func (c *runner) runPrograms() *Finding {
 		c.now.Seed = seed
 		c.mu.Unlock()
 		c.tell(nil, false)
-		p := newShared(seed, &c.ops, &c.stop)
+		p := newShared(seed, c.Goroutines, &c.ops, &c.stop)
 		p.hook = c.hook
-		f := p.run(c.Goroutines, each)
+		f := p.run(each)
 		if f != nil {
 			f.Mode, f.Seed = c.Mode, seed
 			c.tell(f, false)

@@ -72,7 +72,7 @@ func (w *worker) makeNode(i int, n *node) {
 		parent = -1
 	}
 	var opts []memctx.Option
-	if w.oneIn(4) {
+	if w.shared.limits && w.oneIn(4) {
 		opts = append(opts, memctx.Limit(16<<10<<w.below(6)))
 	}
 	if w.oneIn(8) {

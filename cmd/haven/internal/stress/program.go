@@ -14,6 +14,12 @@ type shared struct {
 	seed uint64
 	hook func(*worker) // called before each step; nil but in tests
 
+	// limits is whether memory contexts have some. What these refuse depends on warm
+	// memory, from programs before, and on what the collector has found of abandoned
+	// contexts. So a program of one goroutine has none, and does the same each time.
+	limits bool
+
+	workers []*worker
 	thins   *market[thin]
 	cells   *market[cell]
 	wides   *market[wide]
@@ -32,10 +38,13 @@ type shared struct {
 	first  atomic.Pointer[Finding]
 }
 
-func newShared(seed uint64, ops *atomic.Int64, stop *atomic.Bool) *shared {
+// newShared makes what a program of so many goroutines needs.
+func newShared(seed uint64, goroutines int, ops *atomic.Int64, stop *atomic.Bool) *shared {
 	rng := &choices{state: mix(seed)}
 	p := &shared{
 		seed:    seed,
+		limits:  goroutines > 1,
+		workers: make([]*worker, goroutines),
 		thins:   newMarket[thin](rng),
 		cells:   newMarket[cell](rng),
 		wides:   newMarket[wide](rng),
@@ -49,7 +58,7 @@ func newShared(seed uint64, ops *atomic.Int64, stop *atomic.Bool) *shared {
 	}
 	p.bytes, p.dirty = newBytes(rng)
 	var opts []memctx.Option
-	if rng.oneIn(2) {
+	if p.limits && rng.oneIn(2) {
 		opts = append(opts, memctx.Limit(1<<20<<rng.below(5)))
 	}
 	p.root = memctx.New("stress", opts...)
@@ -68,13 +77,12 @@ func (p *shared) found(f *Finding) {
 
 // run runs the program: each worker until it has done quota operations. It returns
 // what was found, or nil.
-func (p *shared) run(goroutines int, quota int64) *Finding {
-	workers := make([]*worker, goroutines)
-	for i := range workers {
-		workers[i] = newWorker(p, i)
+func (p *shared) run(quota int64) *Finding {
+	for i := range p.workers {
+		p.workers[i] = newWorker(p, i)
 	}
 	var wg sync.WaitGroup
-	for _, w := range workers {
+	for _, w := range p.workers {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -83,7 +91,7 @@ func (p *shared) run(goroutines int, quota int64) *Finding {
 	}
 	wg.Wait()
 	if f := p.first.Load(); f == nil {
-		p.settle(workers[0])
+		p.settle(p.workers[0])
 	}
 	return p.first.Load()
 }
