@@ -15,6 +15,9 @@ type block struct {
 	level int
 }
 
+// blockHomes are those in which a block can be.
+var blockHomes = []home{inHeap, inArena, inArena2, inBump, inBump2}
+
 // maxBlock is what a block may have grown to, in elements.
 const maxBlock = 600
 
@@ -80,7 +83,7 @@ func (w *worker) arenaOf(h home) *arena.Arena {
 }
 
 func (w *worker) makeBlock(i int, b *block) {
-	h := []home{inHeap, inArena, inArena, inArena2, inBump, inBump2}[w.below(6)]
+	h := blockHomes[w.below(len(blockHomes))]
 	n := 1 + w.below(40)
 	if w.oneIn(100) {
 		n = 1 + w.below(5000)
@@ -155,17 +158,41 @@ func (w *worker) growBlock(i int, b *block) {
 	switch {
 	case b.list != nil:
 		w.appendStamps(b, n)
+	case w.oneIn(4):
+		w.moveBlock(i, b, n)
 	default:
-		more := w.scratch[:n]
-		fill(more, b.seed+uint64(len(b.words))*stride)
-		if b.home.untyped() {
-			b.words = bump.Append(w.bumps[b.home-inBump], b.words, more...)
-		} else {
-			b.words = arena.Append(w.arenaOf(b.home), b.words, more...)
-		}
+		b.words = w.appendTo(b.home, b, n)
 	}
 	w.ops++
 	w.ops += int64(b.verify())
+}
+
+// appendTo returns a block's words with n more, as a slice in h.
+func (w *worker) appendTo(h home, b *block, n int) []uint64 {
+	more := w.scratch[:n]
+	fill(more, b.seed+uint64(len(b.words))*stride)
+	if h.untyped() {
+		return bump.Append(w.bumps[h-inBump], b.words, more...)
+	}
+	return arena.Append(w.arenaOf(h), b.words, more...)
+}
+
+// moveBlock appends to a block in another arena, which has to leave the old slice
+// alone, and what is behind it. The built-in append, which stands for Go's heap, would
+// write there.
+func (w *worker) moveBlock(i int, b *block, n int) {
+	to := blockHomes[w.below(len(blockHomes))]
+	if to == b.home || to == inHeap || to.typed() && w.arenas[to-inArena].limited {
+		return
+	}
+	w.note("move to "+to.String(), "block", i, b.home, n)
+	old := *b
+	b.words = w.appendTo(to, b, n)
+	b.home, b.level = to, w.level(to)
+	old.verify()
+	if old.home != inHeap {
+		mustBeZero(old.words[len(old.words):cap(old.words)], func() string { return "what is behind a block in " + old.home.String() })
+	}
 }
 
 // evictBlocks ends the blocks in h whose memory is of a mark's level or above.

@@ -25,7 +25,8 @@ type node struct {
 // A lease is a context that another goroutine is to use and release.
 type lease struct {
 	node
-	deleted bool // so that its Release ends it
+	above   *node // the parent, if it was deleted, too, and so waits for the lease
+	deleted bool  // so that its Release ends it
 }
 
 // stepContext does something with one of the contexts.
@@ -232,42 +233,51 @@ func (w *worker) moveNode(i int, n *node) {
 	w.readNode(n)
 }
 
-// leaseNode deletes a context that a lease holds. What is in it stays until the lease
-// is released, here or by another goroutine.
+// leaseNode deletes a context that a lease holds, or the one above it. What is in both
+// stays until the lease is released, here or by another goroutine.
 func (w *worker) leaseNode(i int, n *node) {
-	if err := n.mc.SetParent(w.shared.root); err != nil {
+	top := i
+	if n.parent >= 0 && w.oneIn(2) {
+		top = n.parent
+	}
+	end := &w.nodes[top]
+	if err := end.mc.SetParent(w.shared.root); err != nil {
 		mustBeLimit(err)
 		return
 	}
-	n.parent = -1
+	end.parent = -1
+	w.eachBelow(top, func(_ int, m *node) { w.readNode(m) })
 	n.mc.Retain()
-	w.eachBelow(i, func(j int, m *node) {
-		if j != i {
-			w.readNode(m)
-		}
-	})
 	l := lease{node: *n, deleted: true}
-	switch w.below(3) {
-	case 0: // another goroutine deletes or releases first
+	if top != i {
+		above := *end
+		l.above = &above
+	}
+	way := w.below(3)
+	if way == 0 { // another goroutine deletes or releases first
 		l.deleted = false
 		if sent := w.lease(l); !sent {
 			n.mc.Release()
 			return
 		}
-		n.mc.Delete()
+	}
+	end.mc.Delete()
+	switch way {
 	case 1:
-		n.mc.Delete()
 		if sent := w.lease(l); !sent {
 			l.release(w)
 		}
-	default:
-		n.mc.Delete()
+	case 2:
 		w.growIn(n.mc.Arena(), &l.chain, inContext, 1+w.below(8))
 		l.release(w)
 	}
-	n.chain, n.words, n.hooks, n.ran = chain[cell]{}, nil, 0, new(atomic.Int32)
-	w.ended(i, n)
-	*n = node{}
+	// What is in a lease is its holder's.
+	*n = node{mc: n.mc, parent: n.parent, ran: new(atomic.Int32)}
+	if top != i {
+		*end = node{mc: end.mc, parent: -1, ran: new(atomic.Int32)}
+	}
+	w.ended(top, end)
+	*end = node{}
 	w.ops++
 }
 
@@ -283,9 +293,15 @@ func (w *worker) lease(l lease) (sent bool) {
 // release ends a lease, and with it the context if it was deleted.
 func (l *lease) release(w *worker) {
 	w.readNode(&l.node)
+	if l.above != nil {
+		w.readNode(l.above)
+	}
 	l.mc.Release()
 	if l.deleted {
 		l.forget()
+		if l.above != nil {
+			l.above.forget()
+		}
 	}
 	w.ops++
 }
