@@ -320,9 +320,20 @@ func (w *worker) takeLease() {
 }
 
 // abandonNode leaves a context and all below it to the garbage collector. The chains
-// live on as if they were of Go's heap.
+// live on as if they were of Go's heap, whatever is done with the context.
 func (w *worker) abandonNode(i int, n *node) {
 	n.mc.Abandon()
+	way := w.below(4)
+	if way > 0 {
+		w.growIn(n.mc.Arena(), &n.chain, inContext, 1+w.below(8))
+	}
+	switch way {
+	case 2:
+		n.mc.Reset()
+		w.growIn(n.mc.Arena(), new(chain[cell]), inContext, 1+w.below(8))
+	case 3:
+		n.mc.Delete()
+	}
 	w.eachBelow(i, func(_ int, m *node) {
 		w.readNode(m)
 		w.adopt(&m.chain)
