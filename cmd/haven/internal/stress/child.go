@@ -91,7 +91,10 @@ type runner struct {
 func (c *runner) tell(f *Finding, done bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now.Ops, c.now.Finding, c.now.Done = c.ops.Load(), f, done
+	c.now.Ops, c.now.Done = c.ops.Load(), done
+	if f != nil { // and it stays: the watch may tell once more
+		c.now.Finding = f
+	}
 	if err := c.enc.Encode(c.now); err != nil {
 		os.Exit(1)
 	}

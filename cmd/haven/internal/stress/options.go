@@ -64,8 +64,8 @@ The modes are
 	b.WriteString(`
 A run is many programs, of the seed, the one after it, and so on. A finding names
 the program's seed and the command that runs this program first. With -goroutines
-1 it happens again at the same step; with more, the choices of each goroutine are
-the same, and when they happen is up to the scheduler.
+1 it takes the same steps again; with more, the choices of each goroutine are the
+same, and when they happen is up to the scheduler.
 
 The exit status is 0 if nothing was found, 1 if something was, 2 for mistakes in
 the flags or the seed file.
