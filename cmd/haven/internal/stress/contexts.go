@@ -147,7 +147,7 @@ func (n *node) forget() {
 	n.hooks, n.chain, n.words = 0, chain[cell]{}, nil
 }
 
-// below reports whether node j is i or below it.
+// isBelow reports whether node j is i or below it.
 func (w *worker) isBelow(j, i int) bool {
 	for j >= 0 && j != i {
 		j = w.nodes[j].parent

@@ -75,6 +75,20 @@ func (p *shared) found(f *Finding) {
 	p.stop.Store(true)
 }
 
+// inspect looks at everything while others are at work in it, as the debug page does.
+func (p *shared) inspect() {
+	memctx.TakeSnapshot()
+	for st := range memctx.Names() {
+		if st.Live < 0 || st.Bytes < 0 {
+			fail("contexts of one name: %v", st)
+		}
+	}
+	p.arenas.Stats()
+	p.bytes.Stats()
+	p.cells.cache.Stats()
+	p.cells.pool.Stats()
+}
+
 // run runs the program: each worker until it has done quota operations. It returns
 // what was found, or nil.
 func (p *shared) run(quota int64) *Finding {

@@ -134,6 +134,9 @@ func (w *worker) step() {
 		w.promote(&w.cells.slots[w.below(len(w.cells.slots))])
 	case w.oneIn(16):
 		w.sets[w.below(len(w.sets))].shake()
+	case w.oneIn(64):
+		w.note("inspect", "program", 0, inHeap, 0)
+		w.shared.inspect()
 	}
 }
 
