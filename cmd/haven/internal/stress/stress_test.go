@@ -13,7 +13,7 @@ import (
 
 // TestModes runs a short stress in each mode, which finds nothing.
 func TestModes(t *testing.T) {
-	ops := int64(1_000_000)
+	ops := int64(500_000)
 	if testing.Short() {
 		ops = 200_000
 	}
