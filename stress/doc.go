@@ -1,6 +1,7 @@
 // Package stress has tests of the slabs and pools under concurrent use. They
 // look at what the packages promise from outside, and need a module of their own
-// because one of them needs a checker that the root module does not require.
+// because one of them needs a checker that the root module does not require. Random
+// programs over all packages are a command, haven stress.
 //
 //   - TestLinearizable records short concurrent histories and has porcupine look
 //     for an order of the operations in which each object has one owner at a time

@@ -1,6 +1,6 @@
 // Command haven shows what Haven's allocators buy on the machine at hand, how the
-// types of a program lie in memory, and where a running program has its memory.
-// Each command explains itself with -h.
+// types of a program lie in memory, and where a running program has its memory. And
+// it looks for bugs of Haven itself. Each command explains itself with -h.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"github.com/haven-mem/haven/cmd/haven/internal/bench"
 	"github.com/haven-mem/haven/cmd/haven/internal/shapecmd"
+	"github.com/haven-mem/haven/cmd/haven/internal/stress"
 	"github.com/haven-mem/haven/cmd/haven/internal/top"
 	"github.com/haven-mem/haven/cmd/haven/internal/workload"
 )
@@ -26,6 +27,7 @@ type command struct {
 var commands = []command{
 	{"bench", "compare allocators on programs and on your own JSON", runBench},
 	{"shape", "show size, alignment and pointer words of types", runShape},
+	{"stress", "look for bugs of Haven itself, for as long as you like", runStress},
 	{"top", "watch the memory of a running program", runTop},
 	{"version", "print the version", runVersion},
 }
@@ -41,6 +43,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch args[0] {
 	case bench.ChildCommand:
 		return bench.Child(workload.All(), stdin, stdout)
+	case stress.ChildCommand:
+		return stress.Child(args[1:], stdout)
 	case "help", "-h", "-help", "--help":
 		return runHelp(stdout)
 	}
@@ -76,6 +80,10 @@ func runBench(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 func runShape(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	return shapecmd.Run(args, stdout, stderr)
+}
+
+func runStress(args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	return stress.Run(args, stdout, stderr)
 }
 
 func runTop(args []string, stdin io.Reader, stdout, stderr io.Writer) int {

@@ -13,8 +13,8 @@ func TestCommands(t *testing.T) {
 		status         int
 		stdout, stderr string // parts
 	}{
-		{nil, 2, "", "no command given; the commands are bench, shape, top, version, help\n"},
-		{[]string{"bnech"}, 2, "", `haven: unknown command "bnech"; the commands are bench, shape, top, version, help` + "\n"},
+		{nil, 2, "", "no command given; the commands are bench, shape, stress, top, version, help\n"},
+		{[]string{"bnech"}, 2, "", `haven: unknown command "bnech"; the commands are bench, shape, stress, top, version, help` + "\n"},
 		{[]string{"help"}, 0, "  bench     compare allocators", ""},
 		{[]string{"--help"}, 0, "Usage: haven <command>", ""},
 		{[]string{"version"}, 0, runtime.Version(), ""},
@@ -22,6 +22,8 @@ func TestCommands(t *testing.T) {
 		{[]string{"bench", "-h"}, 0, "Usage: haven bench [flags]", ""},
 		{[]string{"bench", "-fast"}, 2, "", "haven bench: flag provided but not defined: -fast"},
 		{[]string{"shape", "string"}, 0, "string", ""},
+		{[]string{"stress", "-h"}, 0, "Usage: haven stress [flags]", ""},
+		{[]string{"stress", "-mode", "rain"}, 2, "", "there is no mode \"rain\"; accepted: plain, gogc1, "},
 		{[]string{"top", "-h"}, 0, "usage: haven top [flags] address", ""},
 		{[]string{"top"}, 2, "", "haven top: no address given; accepted: host:port"},
 	} {

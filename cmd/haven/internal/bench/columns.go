@@ -1,6 +1,10 @@
 package bench
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/haven-mem/haven/cmd/haven/internal/machine"
+)
 
 // A column of a case's table, shared by the text, Markdown and HTML output.
 type column struct {
@@ -125,7 +129,7 @@ func intervalNote(r *Report) string {
 const otherNote = "GCs and GC CPU are means per round, idle-priority marking included. Peak is of the variant's own process."
 
 // machineLine describes the machine in one line.
-func machineLine(m Machine) string {
+func machineLine(m machine.Machine) string {
 	cpu := m.CPU
 	if cpu == "" {
 		cpu = "unknown CPU"

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haven-mem/haven/cmd/haven/internal/machine"
 	"github.com/haven-mem/haven/cmd/haven/internal/workload"
 )
 
@@ -83,7 +84,7 @@ func fixedReport() *Report {
 
 	r := &Report{
 		Schema: schemaVersion, Date: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), ElapsedNS: 61_200_000_000,
-		Machine: Machine{CPU: "Example <CPU> & Sons", GOOS: "linux", GOARCH: "amd64", NumCPU: 8, GOMAXPROCS: 8,
+		Machine: machine.Machine{CPU: "Example <CPU> & Sons", GOOS: "linux", GOARCH: "amd64", NumCPU: 8, GOMAXPROCS: 8,
 			GoVersion: "go1.26.8", Commit: "0123456789ab", Env: map[string]string{"GOGC": "50"}},
 		Config: workload.Config{In: "data.json", InName: "data.json"},
 		Cases:  []*CaseResult{tree, request, json},

@@ -3,6 +3,7 @@ package bench
 import (
 	"time"
 
+	"github.com/haven-mem/haven/cmd/haven/internal/machine"
 	"github.com/haven-mem/haven/cmd/haven/internal/workload"
 )
 
@@ -15,28 +16,14 @@ type Report struct {
 	Schema int       `json:"schema"`
 	Date   time.Time `json:"date"` // start of the run
 	// ElapsedNS is how long the run took, set-up included.
-	ElapsedNS int64   `json:"elapsed_ns"`
-	Machine   Machine `json:"machine"`
+	ElapsedNS int64           `json:"elapsed_ns"`
+	Machine   machine.Machine `json:"machine"`
 	// Config is what the command line asked for.
 	Config workload.Config `json:"config"`
 	// Interrupted tells that the user stopped the run: cases are missing and
 	// the last one may be short of rounds.
 	Interrupted bool          `json:"interrupted,omitempty"`
 	Cases       []*CaseResult `json:"cases"`
-}
-
-// A Machine says where a report comes from. Unknown fields are empty.
-type Machine struct {
-	CPU        string `json:"cpu"`
-	GOOS       string `json:"goos"`
-	GOARCH     string `json:"goarch"`
-	NumCPU     int    `json:"num_cpu"`
-	GOMAXPROCS int    `json:"gomaxprocs"`
-	GoVersion  string `json:"go_version"`
-	// Commit is the revision of Haven, with "+dirty" when files were changed.
-	Commit string `json:"commit,omitempty"`
-	// Env holds GOGC, GOMEMLIMIT, GODEBUG and GOEXPERIMENT where set.
-	Env map[string]string `json:"env,omitempty"`
 }
 
 // A CaseResult is what was measured for one case of a workload.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/haven-mem/haven/cmd/haven/internal/machine"
 	"github.com/haven-mem/haven/cmd/haven/internal/workload"
 )
 
@@ -103,7 +104,7 @@ func runBench(all []workload.Workload, args []string, stdin io.Reader, stdout, s
 	report := &Report{
 		Schema:  schemaVersion,
 		Date:    time.Now().UTC().Truncate(time.Second),
-		Machine: thisMachine(),
+		Machine: machine.This(),
 		Config:  o.cfg,
 		Cases:   []*CaseResult{},
 	}

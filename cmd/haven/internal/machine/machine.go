@@ -1,4 +1,6 @@
-package bench
+// Package machine describes where a program runs, for reports of measurements and of
+// stress.
+package machine
 
 import (
 	"bytes"
@@ -10,8 +12,23 @@ import (
 	"strings"
 )
 
-// thisMachine describes where the program runs, as far as can be found out.
-func thisMachine() Machine {
+// A Machine says where a report comes from. Unknown fields are empty.
+type Machine struct {
+	CPU        string `json:"cpu"`
+	GOOS       string `json:"goos"`
+	GOARCH     string `json:"goarch"`
+	NumCPU     int    `json:"num_cpu"`
+	GOMAXPROCS int    `json:"gomaxprocs"`
+	GoVersion  string `json:"go_version"`
+	// Commit is the revision of Haven, with "+dirty" when files were changed.
+	Commit string `json:"commit,omitempty"`
+	// Env holds GOGC, GOMEMLIMIT, GODEBUG and GOEXPERIMENT where set.
+	Env map[string]string `json:"env,omitempty"`
+}
+
+// This describes where the program runs, as far as can be found out. On some systems
+// it starts a process to ask.
+func This() Machine {
 	m := Machine{
 		CPU:        cpuModel(),
 		GOOS:       runtime.GOOS,

@@ -1,0 +1,53 @@
+package stress
+
+import (
+	"github.com/haven-mem/haven/pool"
+	"github.com/haven-mem/haven/slab"
+)
+
+// A market is what the workers of a program share for one shape.
+type market[T any] struct {
+	cache *slab.Cache[T]
+	pool  *pool.Pool[T]
+	mail  chan chain[T]
+}
+
+func newMarket[T any](rng *choices) *market[T] {
+	var cacheOpts []slab.Option
+	switch rng.below(4) {
+	case 0:
+		cacheOpts = append(cacheOpts, slab.Capacity(1000+rng.below(5000)))
+	case 1:
+		cacheOpts = append(cacheOpts, slab.Clear(func(p *T) { *p = *new(T) }))
+	}
+	poolOpts := []pool.Option{pool.Reset(func(p *T) { *p = *new(T) })}
+	switch rng.below(4) {
+	case 0:
+		poolOpts = append(poolOpts, pool.Max(rng.below(2000)))
+	case 1:
+		poolOpts = append(poolOpts, pool.MaxBytes(rng.below(1<<20)))
+	}
+	return &market[T]{
+		cache: slab.NewCache[T](cacheOpts...),
+		pool:  pool.New[T](nil, poolOpts...),
+		mail:  make(chan chain[T], 64),
+	}
+}
+
+// atRest checks the counts when everything has been given back.
+func (m *market[T]) atRest() {
+	if st := m.cache.Stats(); st.Active != 0 || st.Hits+st.Misses != st.Frees {
+		fail("all was freed, but the cache has %v", st)
+	}
+	m.cache.Shrink()
+	if st := m.cache.Stats(); st.Objects != 0 || st.Bytes != 0 {
+		fail("all was freed, but after Shrink the cache has %v", st)
+	}
+	poolAtRest(m.pool.Stats())
+}
+
+func poolAtRest(st pool.Stats) {
+	if st.InUse != 0 || st.Hits+st.Misses != st.Puts || st.Misses != uint64(st.Idle)+st.Trimmed+st.Dropped() || st.DroppedTwice != 0 {
+		fail("all was put, but the pool has %v", st)
+	}
+}
