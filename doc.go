@@ -7,6 +7,8 @@
 //     together. Start here.
 //   - [github.com/haven-mem/haven/bump]: large graphs that live long and point
 //     only into themselves; the garbage collector never scans them.
+//   - [github.com/haven-mem/haven/check]: reports of memory mistakes, in the check
+//     build.
 //   - [github.com/haven-mem/haven/shape]: size, alignment and pointer words of
 //     any type, to see what the garbage collector has to look at.
 //

@@ -148,7 +148,7 @@ func TestSourceSyncPool(t *testing.T) {
 func TestSourceUnsafe(t *testing.T) {
 	may := map[string]bool{
 		"bump": true, "shape": true, "slab": true, "pool": true,
-		"internal/addr": true, "internal/layout": true, "internal/magazine": true, "internal/testkit": true,
+		"internal/addr": true, "internal/check": true, "internal/layout": true, "internal/magazine": true, "internal/testkit": true,
 	}
 	for _, s := range sources(t) {
 		if s.test || may[s.dir] {

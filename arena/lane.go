@@ -31,7 +31,8 @@ import (
 // where idle is what the open chunk and the spare chunks still have, and gaps
 // is what was left over in chunks that a longer slice made the lane leave.
 type Lane[T any] struct {
-	_    noCopy
+	_ noCopy
+	shadow[T]
 	free []T // buf[lo:]; nil while no chunk is open
 	i    int // free elements: New hands out free[i-1]
 
@@ -74,6 +75,9 @@ func (l *Lane[T]) size() int { return int(unsafe.Sizeof(*new(T))) }
 // It panics with a [*LimitError] if the arena's limit is reached, and if the
 // arena was freed.
 func (l *Lane[T]) New() *T {
+	if check.Enabled {
+		return l.newChecked()
+	}
 	if l.i == 0 {
 		l.grow()
 	}
@@ -106,6 +110,9 @@ func (l *Lane[T]) cut(length, capacity int) []T {
 	s := l.free[:length:capacity]
 	l.free = l.free[capacity:]
 	l.i -= capacity
+	if check.Enabled {
+		l.noteSlice(capacity)
+	}
 	return s
 }
 
@@ -168,6 +175,9 @@ func (l *Lane[T]) makeLarge(length, capacity int) ([]T, error) {
 	buf := make([]T, capacity)
 	r.large = append(r.large, buf)
 	r.largeLen += capacity
+	if check.Enabled {
+		l.noteLarge(buf)
+	}
 	l.checkInvariants()
 	return buf[:length:capacity], nil
 }

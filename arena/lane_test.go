@@ -10,6 +10,7 @@ import (
 
 // A Lane works without an arena, from its zero value.
 func TestLaneAlone(t *testing.T) {
+	testkit.NeedsReuse(t)
 	var l arena.Lane[node]
 	l.Reset()
 	for round := range 30 {

@@ -1,6 +1,10 @@
 package arena
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/haven-mem/haven/internal/check"
+)
 
 // A Mark is a point in the life of an arena to which [Arena.Release] returns.
 // The zero Mark belongs to the nil arena.
@@ -114,6 +118,9 @@ func (l *Lane[T]) release(p position) {
 	r := l.rest
 	if r != nil {
 		for i := p.large; i < len(r.large); i++ {
+			if check.Enabled {
+				l.retireLarge(r.large[i])
+			}
 			l.a.credit(len(r.large[i])*l.size(), 1)
 			r.largeLen -= len(r.large[i])
 			r.large[i] = nil
@@ -122,8 +129,12 @@ func (l *Lane[T]) release(p position) {
 	}
 	lo, hi := l.bounds()
 	for r != nil && len(r.full) > p.full || !p.open && len(l.buf) > 0 {
-		clear(l.buf[:lo])
-		clear(l.buf[hi:])
+		if check.Enabled {
+			l.retireOpen(lo, hi)
+		} else {
+			clear(l.buf[:lo])
+			clear(l.buf[hi:])
+		}
 		r = l.others()
 		r.spare = append(r.spare, l.buf)
 		l.open(nil)
@@ -137,6 +148,9 @@ func (l *Lane[T]) release(p position) {
 	if p.open {
 		clear(l.buf[p.lo:lo])
 		clear(l.buf[hi:p.hi])
+		if check.Enabled {
+			l.poisonOpen(p, lo, hi)
+		}
 		l.free, l.i = l.buf[p.lo:], p.hi-p.lo
 	}
 	if p == (position{}) {

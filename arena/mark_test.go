@@ -93,6 +93,7 @@ func fill2(ps []*int, v int) {
 
 // Scopes in a loop allocate nothing, whatever they need.
 func TestMarkSteady(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	a := arena.NewArena()
 	arena.New[node](a)

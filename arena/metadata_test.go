@@ -49,6 +49,7 @@ func TestEmptyArenaSize(t *testing.T) {
 // what the heap rounds chunks up by, garbage from growing those included. Of an
 // arena over 1 MB it is at most 1 %.
 func TestMetadata(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	for name, fill := range map[string]func(a *arena.Arena){
 		"int":       func(a *arena.Arena) { values[int](a, 1<<20/int(unsafe.Sizeof(0))) },
@@ -114,6 +115,7 @@ func values[T any](a *arena.Arena, n int) {
 // At the start of a page each, an Arena and the lanes behind each other keep
 // what New reads of the one apart from what it writes of the others.
 func TestFieldsApart(t *testing.T) {
+	testkit.NeedsReuse(t)
 	if strconv.IntSize == 32 {
 		t.Skip("sizes are for 64-bit machines")
 	}

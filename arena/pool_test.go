@@ -77,6 +77,7 @@ func TestPoolOptions(t *testing.T) {
 
 // A pool hands out zero memory, and with its chunks.
 func TestPoolWarm(t *testing.T) {
+	testkit.NeedsReuse(t)
 	var p arena.Pool
 	a := p.Get()
 	first := arena.NewFrom(a, node{key: 1})
@@ -96,6 +97,7 @@ func TestPoolWarm(t *testing.T) {
 }
 
 func TestPoolSteady(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	p := arena.NewPool(arena.Name("steady"))
 	request := func() {

@@ -3,6 +3,7 @@ package arena
 import (
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/escape"
 )
 
@@ -46,6 +47,13 @@ func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	l.note(used)
 	switch {
+	case !check.Enabled:
+	case r == nil:
+		l.retireAll()
+	default: // quarantine would hold what is watched
+		l.forgetShadows()
+	}
+	switch {
 	case r != nil && l.active:
 		l.surrender(r)
 		l.drop()
@@ -59,12 +67,13 @@ func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	case l.outgrown():
 		l.drop()
 	case l.active:
-		lo, hi := l.bounds()
-		if lo > 0 {
-			clear(l.buf[:lo])
-		}
-		if hi < len(l.buf) {
-			clear(l.buf[hi:])
+		if lo, hi := l.bounds(); !check.Enabled {
+			if lo > 0 {
+				clear(l.buf[:lo])
+			}
+			if hi < len(l.buf) {
+				clear(l.buf[hi:])
+			}
 		}
 	}
 	l.free, l.i = nil, 0

@@ -37,6 +37,7 @@ func TestResetUnused(t *testing.T) {
 
 // Memory is handed out again after Reset, and only then.
 func TestResetReuses(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	a := arena.NewArena()
 	p := arena.New[int](a)
@@ -61,6 +62,7 @@ func TestResetReuses(t *testing.T) {
 
 // A lane that took several chunks goes on with one that is large enough.
 func TestResetMerges(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	for name, round := range map[string]func(a *arena.Arena){
 		"objects": func(a *arena.Arena) {
@@ -146,6 +148,7 @@ func TestResetForgetsAPeak(t *testing.T) {
 
 // A load that changes a little does not lose its memory.
 func TestResetKeepsASteadyLoad(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	a := arena.NewArena()
 	n := 0

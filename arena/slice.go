@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/addr"
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
@@ -71,6 +72,9 @@ func (l *Lane[T]) appendSlow(s, vs []T) []T {
 		lo := hi - cap(s)
 		l.free = l.free[more:]
 		l.i -= more
+		if check.Enabled {
+			l.noteSlice(more)
+		}
 		l.checkInvariants()
 		grown = l.buf[lo : lo+len(s) : hi+more]
 	} else {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/magazine"
 )
@@ -46,6 +47,9 @@ func (c *Cache[T]) fill(dst []*T) {
 			if c.init != nil && c.ops.build == nil {
 				c.init(p)
 			}
+			if check.Enabled {
+				c.noteAlloc(p)
+			}
 		}
 	}
 	done = true
@@ -61,7 +65,7 @@ func (c *Cache[T]) FreeBatch(ps []*T) {
 			panic(fmt.Sprintf("slab: FreeBatch of %d objects, of which number %d is a nil *%s, in %s", len(ps), i, c.ops.typ, c.title()))
 		}
 	}
-	if c.special {
+	if c.special || check.Enabled {
 		for i, p := range ps {
 			ps[i] = nil
 			c.free(p)

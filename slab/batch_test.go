@@ -273,6 +273,7 @@ func TestReserveConcurrently(t *testing.T) {
 
 // A reservation that is closed while a mistake is found gives everything back.
 func TestCloseWithMistake(t *testing.T) {
+	testkit.NeedsReuse(t)
 	onOneP(t)
 	quiet(t)
 	for name, opts := range map[string][]slab.Option{

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/layout"
 	"github.com/haven-mem/haven/internal/magazine"
 )
@@ -63,7 +64,7 @@ func callback[T any](option string, f any) func(*T) {
 // reached; it never waits. It costs a few nanoseconds, and once for each
 // magazine of up to 57 objects a lock that is held for a few instructions.
 func (c *Cache[T]) Alloc() *T {
-	if c.special {
+	if c.special || check.Enabled {
 		p, err := c.alloc()
 		if err != nil {
 			panic(err)
@@ -97,7 +98,7 @@ func (c *Cache[T]) TryAlloc() (*T, error) { return c.alloc() }
 // if p is nil, and for mistakes that it or another call made before; see
 // [Cache]. It costs what Alloc does, and the time to clear the object.
 func (c *Cache[T]) Free(p *T) {
-	if p == nil || c.special || unsafe.Sizeof(*p) > wide {
+	if p == nil || c.special || unsafe.Sizeof(*p) > wide || check.Enabled {
 		c.free(p)
 		return
 	}
@@ -128,6 +129,9 @@ func (c *Cache[T]) Free(p *T) {
 // what it does not need step by step, after each garbage collection.
 func (c *Cache[T]) Shrink() int {
 	c.prepare()
+	if check.Enabled {
+		c.leave(true)
+	}
 	return c.shrink()
 }
 

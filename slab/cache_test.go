@@ -229,6 +229,7 @@ func isZero[T any](p *T) bool {
 
 // Free zeroes the object at once, whatever its size, and allocates nothing.
 func TestFreeZeroes(t *testing.T) {
+	testkit.NeedsReuse(t)
 	freeZeroes(t, [1]*int{new(int)})
 	freeZeroes(t, [60 << 10]byte{1, 60<<10 - 1: 1})
 	freeZeroes(t, [70 << 10]byte{1, 70<<10 - 1: 1})
@@ -372,6 +373,7 @@ func listed(prefix string) (names []string) {
 var globalCache slab.Cache[linked]
 
 func TestGlobal(t *testing.T) {
+	testkit.NeedsReuse(t)
 	p := globalCache.Alloc()
 	p.next = &linked{key: 5}
 	testkit.CollectGarbage()

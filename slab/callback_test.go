@@ -92,6 +92,7 @@ func TestInitAndClear(t *testing.T) {
 
 // With Clear alone the next user sees what it left.
 func TestClearAlone(t *testing.T) {
+	testkit.NeedsReuse(t)
 	c := slab.NewCache[session](slab.Clear(func(p *session) { p.user = "" }))
 	p := c.Alloc()
 	*p = session{buf: []byte{1}, user: "u", built: 3}
@@ -294,6 +295,7 @@ func TestClearEscapes(t *testing.T) {
 // A Clear that does not return, for an object that should not have been freed,
 // leaves the cache as if it had not been.
 func TestClearEscapesMistake(t *testing.T) {
+	testkit.NeedsReuse(t)
 	for name, mistake := range map[string]func(c *slab.Cache[session]) *session{
 		"twice": func(c *slab.Cache[session]) *session {
 			p := c.Alloc()
@@ -400,6 +402,7 @@ func TestCallbacksEscapeUnsized(t *testing.T) {
 
 // Callbacks may use the cache that calls them.
 func TestCallbacksCallBack(t *testing.T) {
+	testkit.NeedsReuse(t)
 	type pair struct {
 		other *pair
 		depth int

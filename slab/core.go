@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
@@ -22,7 +23,8 @@ type core struct {
 	limit int         // objects in a magazine
 	cap   int64       // 0: none
 
-	live atomic.Int64 // objects allocated, where there is a capacity
+	checked check.Objects
+	live    atomic.Int64 // objects allocated, where there is a capacity
 
 	// moving is held while magazines of retired cells are on their way to the
 	// depot, so that Stats misses none of them. It comes before mu.
@@ -39,6 +41,7 @@ type core struct {
 	misses        uint64
 
 	lastOps uint64 // allocs and frees at the last step
+	changes int    // of slabs and depot, in the check build
 
 	watched escape.Countdown // slabs given back to the next one that is watched
 }

@@ -71,25 +71,6 @@ func ExampleInit() {
 	// Output: 0 true
 }
 
-func ExampleClear() {
-	type Parser struct {
-		Input  string
-		Tokens []string
-	}
-	parsers := slab.NewCache[Parser](slab.Clear(func(p *Parser) {
-		p.Input = ""
-		clear(p.Tokens) // drops what they refer to
-		p.Tokens = p.Tokens[:0]
-	}))
-	p := parsers.Alloc()
-	p.Input = "a b c"
-	p.Tokens = append(p.Tokens, "a", "b", "c")
-	parsers.Free(p)
-	p = parsers.Alloc()
-	fmt.Printf("%q %d %d\n", p.Input, len(p.Tokens), cap(p.Tokens))
-	// Output: "" 0 3
-}
-
 func ExampleCache_TryAlloc() {
 	conns := slab.NewCache[Conn](slab.Name("conns"), slab.Capacity(2))
 	for range 3 {

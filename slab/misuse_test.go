@@ -149,6 +149,7 @@ func intact(t *testing.T, c *slab.Cache[cookie], active int) {
 // A mistake is found when the magazine goes to the depot: at the latest when as
 // many objects were freed as a P's two magazines take.
 func TestMisuseFoundAtFlush(t *testing.T) {
+	testkit.NeedsReuse(t)
 	if !magazine.Pinned {
 		testkit.NeedsExactAllocs(t) // or each operation is in another cell
 	}
@@ -173,6 +174,7 @@ func TestMisuseFoundAtFlush(t *testing.T) {
 
 // Shrink finds mistakes, wherever they are.
 func TestMisuseFoundByShrink(t *testing.T) {
+	testkit.NeedsReuse(t)
 	eachMistake(t, func(t *testing.T, c *slab.Cache[cookie], _ []*cookie) any {
 		return testkit.Panic(t, func() { c.Shrink() })
 	})
@@ -181,6 +183,7 @@ func TestMisuseFoundByShrink(t *testing.T) {
 // What a step finds after a garbage collection is told to whoever comes next,
 // and does not end the program.
 func TestMisuseFoundByStep(t *testing.T) {
+	testkit.NeedsReuse(t)
 	onOneP(t)
 	eachMistake(t, func(t *testing.T, c *slab.Cache[cookie], others []*cookie) any {
 		before := c.Stats().Active
@@ -197,6 +200,7 @@ func TestMisuseFoundByStep(t *testing.T) {
 
 // Also an Alloc may be told. The object that it was to return is not lost.
 func TestMisuseToldByAlloc(t *testing.T) {
+	testkit.NeedsReuse(t)
 	onOneP(t)
 	for name, alloc := range map[string]func(c *slab.Cache[cookie]) (n int){
 		"Alloc":      func(c *slab.Cache[cookie]) int { c.Alloc(); return 1 },
@@ -243,6 +247,7 @@ func TestMisuseToldByAlloc(t *testing.T) {
 // goes to the depot at that moment, is in it twice. That is found when it comes to
 // its slab, which may be gone by then, or to the depot again.
 func TestFreedAtOnce(t *testing.T) {
+	testkit.NeedsReuse(t)
 	onOneP(t)
 	for name, use := range map[string]func(t *testing.T, c *slab.Cache[cookie]){
 		"Shrink": func(t *testing.T, c *slab.Cache[cookie]) {},
@@ -296,6 +301,7 @@ func TestFreedAtOnce(t *testing.T) {
 
 // Mistakes are found whatever the turn of the magazine they are in.
 func TestMisuseInAnyTurn(t *testing.T) {
+	testkit.NeedsReuse(t)
 	onOneP(t)
 	for _, turn := range []uint32{1, 10, 1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 1} {
 		for i := range uint32(1000) {
@@ -317,6 +323,7 @@ func TestMisuseInAnyTurn(t *testing.T) {
 // Goroutines that free what is free already harm each other, and leave the cache
 // whole.
 func TestMisuseConcurrently(t *testing.T) {
+	testkit.NeedsReuse(t)
 	if magazine.Race {
 		t.Skip("the race detector finds the mistake first")
 	}

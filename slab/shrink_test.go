@@ -23,6 +23,7 @@ type block struct {
 // Shrink gives back all slabs without objects in use, wherever their objects
 // rest, and the memory goes.
 func TestShrink(t *testing.T) {
+	testkit.NeedsReuse(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	const n = 8000
 	c := slab.NewCache[block]()
@@ -95,6 +96,7 @@ func TestShrinkLeavesStalePointersAlone(t *testing.T) {
 // After a burst, a cache that is idle gives all of its memory back, one that is
 // in use what it does not need, and neither more than half at a time.
 func TestStepsAfterBurst(t *testing.T) {
+	testkit.NeedsReuse(t)
 	const n = 4000
 	for name, use := range map[string]func(c *slab.Cache[block]){
 		"idle": func(*slab.Cache[block]) {},
@@ -173,6 +175,7 @@ func stepper(t *testing.T) (step func()) {
 // none that was needed. Of the depot it drains half of the magazines that were
 // not needed.
 func TestStepsTakeHalf(t *testing.T) {
+	testkit.NeedsReuse(t)
 	onOneP(t)
 	c := slab.NewCache[block]()
 	all := make([]*block, 4000)
@@ -211,6 +214,7 @@ func TestStepsTakeHalf(t *testing.T) {
 // working set gets smaller, as far as objects go through the slabs and not from
 // one magazine to the next.
 func TestSparseSlabsEmpty(t *testing.T) {
+	testkit.NeedsReuse(t)
 	quiet(t)
 	const n, large, small = 12000, 3000, 500
 	c := slab.NewCache[block]()
@@ -245,6 +249,7 @@ func TestSparseSlabsEmpty(t *testing.T) {
 
 // While memory is short, all that is idle goes at once.
 func TestStepsNearLimit(t *testing.T) {
+	testkit.NeedsReuse(t)
 	if !testkit.InChild(t) {
 		testkit.MustChild(t, "GOMEMLIMIT=100MiB", "GOGC=off")
 		return

@@ -3,6 +3,7 @@ package slab
 import (
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 )
 
@@ -65,6 +66,9 @@ func (c *Cache[T]) alloc() (p *T, err error) {
 		c.init(p)
 	}
 	done = true
+	if check.Enabled {
+		c.noteAlloc(p)
+	}
 	return p, nil
 }
 
@@ -82,6 +86,9 @@ func (c *Cache[T]) free(p *T) {
 	if p == nil {
 		panic("slab: Free of a nil *" + c.ops.typ + " in " + c.title())
 	}
+	if check.Enabled {
+		c.checkFree(p)
+	}
 	done := false
 	defer func() {
 		if !done {
@@ -95,6 +102,10 @@ func (c *Cache[T]) free(p *T) {
 		wipe(p)
 	}
 	done = true
+	if check.Enabled && c.ops.size > 0 {
+		c.freeChecked(p)
+		return
+	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(p))
 	}

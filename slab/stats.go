@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
 )
@@ -85,6 +86,11 @@ func (c *core) stats() Stats {
 		s.Hits += uint64(pops)
 		s.Frees += uint64(pushes)
 	})
+	if check.Enabled { // what waits is free
+		n := c.checked.Waiting()
+		s.Cached += n
+		s.Frees += uint64(n)
+	}
 	s.Active = int(s.Hits + s.Misses - s.Frees)
 	return s
 }

@@ -74,6 +74,7 @@ func TestStatsAddUp(t *testing.T) {
 // An Alloc that finds an object in the magazines of its P is a hit, and one that
 // has to ask the depot is a miss.
 func TestStatsHits(t *testing.T) {
+	testkit.NeedsReuse(t)
 	onOneP(t)
 	quiet(t)
 	c := slab.NewCache[linked]()

@@ -16,8 +16,8 @@ import (
 // Elements that are linked by handles instead of pointers have no pointers, if T
 // has none otherwise. The garbage collector then skips the memory of the table
 // altogether, however many elements it has: it marks one word for each chunk. A tree
-// of 8 million nodes linked by pointers took 232 ms of the collector's CPU time in
-// each cycle, linked by handles 0.2 ms (BENCHMARKS.md, workload handles; there is
+// of 8 million nodes linked by pointers took 127 ms of the collector's CPU time in
+// each cycle, linked by handles 0.4 ms (BENCHMARKS.md, workload handles; there is
 // also what following a handle costs).
 //
 // The zero Table is ready; make one with [NewTable] to set options. Like a map,

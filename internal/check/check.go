@@ -1,4 +1,26 @@
-// Package check tells whether this is the check build (-tags haven_check), in
-// which allocators verify their own invariants after every change. In the
-// default build the constant is false and the verification costs nothing.
+// Package check is what the check build (-tags haven_check) knows about memory that
+// allocators take back: who allocated it, who released it, and that nobody has
+// touched it since. In the default build the constant Enabled is false, and what
+// it guards is compiled out.
+//
+// # Poison
+//
+// Memory that was released is filled ([Retire]): words without a pointer get a
+// pattern, and each word that holds a pointer gets an address inside a range that
+// the process has reserved without access. Whoever follows a stale pointer and then
+// one that it finds there, a string, a slice, a map or an interface, takes a fault
+// at an address that tells which release it was ([Explain]). The garbage collector
+// looks at such a word, sees that it is not of its heap, and goes on. What has no
+// pointers can be read without a fault: it reads as the pattern.
+//
+// # Quarantine
+//
+// Released memory waits in a queue, of 64 MiB unless HAVEN_CHECK says otherwise,
+// before it goes to the garbage collector. On its way out, and at [Verify], it is
+// compared with the poison: a difference is a write after the release, and the
+// report names type, field, value, and where the memory was allocated and
+// released.
+//
+// The ideas are those of debugging allocators since Purify and Electric Fence; a
+// quarantine is from AddressSanitizer.
 package check

@@ -16,7 +16,7 @@ import (
 // watched: 1 for each, 0 for none.
 const Variable = "HAVEN_ESCAPES"
 
-// usual is what holds where the variable is not set.
+// usual is what holds where the variable is not set, but in the check build.
 const usual = 1024
 
 var (
@@ -29,7 +29,7 @@ var (
 func init() {
 	n := uint32(usual)
 	if check.Enabled {
-		n = 1
+		n = 0 // what was released is poisoned and held
 	}
 	if v, ok := os.LookupEnv(Variable); ok {
 		if k, err := strconv.ParseUint(v, 10, 32); err == nil {

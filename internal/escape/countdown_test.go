@@ -105,7 +105,7 @@ func TestVariable(t *testing.T) {
 	}
 	usual := int64(1024)
 	if check.Enabled {
-		usual = 1
+		usual = 0
 	}
 	for value, want := range map[string]int64{
 		"0": 0, "1": 1, "64": 64, "4294967295": math.MaxUint32,

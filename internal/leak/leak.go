@@ -61,14 +61,19 @@ func Here(what, name string) *Site {
 	return s
 }
 
-// Stack returns the frames in the form of a panic's, without those of Haven's
-// own packages in front.
+// Stack returns the frames as [Frames] does.
 func (s *Site) Stack() string {
 	if s == nil {
 		return ""
 	}
+	return Frames(s.pcs[:s.n])
+}
+
+// Frames returns the frames of a stack in the form of a panic's, without those of
+// Haven's own packages in front.
+func Frames(pcs []uintptr) string {
 	var b strings.Builder
-	frames := runtime.CallersFrames(s.pcs[:s.n])
+	frames := runtime.CallersFrames(pcs)
 	front := true
 	for {
 		f, more := frames.Next()
@@ -83,8 +88,12 @@ func (s *Site) Stack() string {
 
 // inHaven reports whether a frame is of a package that makes what is watched.
 func inHaven(f runtime.Frame) bool {
-	for _, p := range []string{"internal/leak", "internal/escape", "arena", "bump", "memctx", "pool", "slab"} {
-		if strings.HasPrefix(f.Function, "github.com/haven-mem/haven/"+p+".") && !strings.HasSuffix(f.File, "_test.go") {
+	rest, ok := strings.CutPrefix(f.Function, "github.com/haven-mem/haven/")
+	if !ok || strings.HasSuffix(f.File, "_test.go") {
+		return false
+	}
+	for _, p := range []string{"internal/leak", "internal/check", "internal/escape", "arena", "bump", "slab", "pool", "memctx"} {
+		if strings.HasPrefix(rest, p+".") {
 			return true
 		}
 	}

@@ -1,0 +1,80 @@
+// Package check is for tests of programs that use Haven, in the check build:
+//
+//	go test -tags haven_check ./...
+//
+// There, arenas and caches poison what was released and keep it in quarantine
+// before it is used again, and report what a program does with it all the same:
+//
+//   - a write after Reset, Release or Free, when the memory leaves the quarantine,
+//     is handed out again, or [Verify] looks at it;
+//   - a pointer, string, slice, map or interface that is read from released memory
+//     and followed: a fault, which [Explain] turns into a report;
+//   - a second Free, one of a pointer of another cache, and one of a pointer into
+//     an object: at once.
+//
+// A report names the type, the arena or cache, the field that was written to, and
+// where the memory was allocated, released and found. It is printed on standard
+// error and is the value of a panic, in the goroutine that finds the mistake.
+//
+// The default build checks nothing of this, and pays nothing: there Verify and
+// Explain find nothing. The environment variable HAVEN_CHECK chooses what is
+// checked; HAVEN_CHECK=help lists it.
+//
+// # Faults
+//
+// By default a fault ends the program, with the address in the message. To have it
+// explained, make it a panic in the goroutines of a test:
+//
+//	func TestParse(t *testing.T) {
+//		debug.SetPanicOnFault(true)
+//		defer func() {
+//			v := recover()
+//			if r := check.Explain(v); r != nil {
+//				t.Fatal(r)
+//			} else if v != nil {
+//				panic(v)
+//			}
+//		}()
+//		…
+//	}
+//
+// The runtime cannot print the panic of a type assertion on an interface out of
+// released memory, which Explain explains as well.
+package check
+
+import (
+	"errors"
+
+	"github.com/haven-mem/haven/internal/check"
+)
+
+// Enabled is whether this is the check build.
+const Enabled = check.Enabled
+
+// A Report is about one mistake: an error of several lines, whose fields are what
+// happened, details, whose memory it is, and the stacks as a panic prints them,
+// empty where they are not known.
+type Report = check.Report
+
+// Explain returns the report for a panic value that comes from following a pointer
+// which was read from released memory, and nil for any other value. Such a fault is
+// a panic only in goroutines that called debug.SetPanicOnFault(true). It may be
+// called from any goroutine.
+func Explain(recovered any) *Report { return check.Explain(recovered) }
+
+// Verify looks at all memory that is in quarantine and returns an error that joins
+// the reports of what was written to, each once, and nil if there is nothing. It
+// costs what reading the quarantine does, 64 MiB unless HAVEN_CHECK says otherwise.
+// It may be called from any goroutine.
+func Verify() error {
+	var found []error
+	for _, r := range check.Verify() {
+		found = append(found, r)
+	}
+	return errors.Join(found...)
+}
+
+// Handle makes f get each report, in place of a panic; a nil f makes it a panic
+// again. f is called in the goroutine that found the mistake, which goes on
+// afterwards as if nothing had been wrong.
+func Handle(f func(*Report)) { check.Handle(f) }

@@ -1,0 +1,5 @@
+//go:build !haven_check
+
+package check
+
+func verifyObjects() []*Report { return nil }

@@ -1,0 +1,21 @@
+//go:build unix
+
+package check
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// reserve returns a range of addresses without access: 16 GiB, or 16 MiB where
+// addresses have 32 bits. It takes no memory.
+func reserve() (first uintptr, size int) {
+	size = 1 << (24 + 10*(^uint(0)>>63))
+	b, err := syscall.Mmap(-1, 0, size, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		return unmapped, unmappedSize
+	}
+	// SAFETY: the range is not of Go's heap and is never given back; its address
+	// is only compared, and stored as a number.
+	return uintptr(unsafe.Pointer(unsafe.SliceData(b))), size
+}

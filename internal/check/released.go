@@ -1,0 +1,219 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/layout"
+)
+
+// Released is a piece of memory that was taken back: elements of one type, one
+// behind the other.
+type Released struct {
+	Owner string       // `arena "request"`
+	Type  reflect.Type // of an element
+	Mem   unsafe.Pointer
+	N     int    // elements
+	Marks []Mark // allocations in it, by their first element, in order; or none
+	Site  Site   // of the release
+
+	page uintptr // what pointer words hold
+}
+
+// Of describes the elements of s, which are zero.
+func Of[T any](s []T, owner string, marks []Mark, site Site) *Released {
+	return &Released{
+		Owner: owner, Type: reflect.TypeFor[T](), N: len(s), Marks: marks, Site: site,
+		Mem: unsafe.Pointer(unsafe.SliceData(s)),
+	}
+}
+
+// A Mark says where the allocation that begins at an element was made.
+type Mark struct {
+	At   uint32
+	Site Site
+}
+
+// String says whose memory it is.
+func (r *Released) String() string {
+	if r.N == 1 {
+		return fmt.Sprintf("a %v of %s", r.Type, r.Owner)
+	}
+	return fmt.Sprintf("%d × %v of %s", r.N, r.Type, r.Owner)
+}
+
+// siteOf returns where the allocation of element i was made.
+func (r *Released) siteOf(i int) Site {
+	k := sort.Search(len(r.Marks), func(k int) bool { return int(r.Marks[k].At) > i })
+	if k == 0 {
+		return 0
+	}
+	return r.Marks[k-1].Site
+}
+
+// allocations returns the stacks of the allocations: of the first three places, if
+// there are several.
+func (r *Released) allocations() string {
+	var seen []Site
+	var text strings.Builder
+	for _, m := range r.Marks {
+		if slices.Contains(seen, m.Site) {
+			continue
+		}
+		if len(seen) == 3 {
+			text.WriteString("or elsewhere\n")
+			break
+		}
+		if len(seen) > 0 {
+			text.WriteString("or at\n")
+		}
+		text.WriteString(m.Site.String())
+		seen = append(seen, m.Site)
+	}
+	return text.String()
+}
+
+// pattern is what bytes without a pointer hold.
+const pattern = 0xDB
+
+const wordSize = unsafe.Sizeof(uintptr(0))
+
+// masks has, by type, the words of an element that hold a pointer.
+var masks sync.Map // reflect.Type to []bool, up to the last pointer
+
+func maskOf(t reflect.Type) []bool {
+	if m, ok := masks.Load(t); ok {
+		return m.([]bool)
+	}
+	n := layout.Of(t)
+	m := make([]bool, n.PtrBytes/n.Word)
+	markPointers(m, n)
+	masks.Store(t, m)
+	return m
+}
+
+// markPointers sets the words of n in which there is a pointer: for an interface
+// both, although the collector does not look at the first one.
+func markPointers(m []bool, n *layout.Node) {
+	switch {
+	case n.Pointers == 0:
+	case n.Elem != nil:
+		for i := range n.Len {
+			markPointers(m[i*n.Elem.Size/n.Word:], n.Elem)
+		}
+	case n.Fields != nil:
+		for _, f := range n.Fields {
+			if f.Node.Pointers > 0 {
+				markPointers(m[f.Offset/n.Word:], f.Node)
+			}
+		}
+	default:
+		for i := range min(len(n.Mask), len(m)) {
+			m[i] = n.Mask[i] == '1' || n.Mask == layout.Interface
+		}
+	}
+}
+
+// size returns the bytes of all elements.
+func (r *Released) size() uintptr { return uintptr(r.N) * r.Type.Size() }
+
+// Poison fills the memory, which must be zero: the collector has to see what a
+// pointer word held before it is written to by hand.
+func (r *Released) Poison() {
+	mask, size := maskOf(r.Type), r.Type.Size()
+	if r.page = 0; len(mask) > 0 {
+		r.page = page(r)
+	}
+	bytes := unsafe.Slice((*byte)(r.Mem), r.size())
+	if len(mask) == 0 {
+		for i := range bytes {
+			bytes[i] = pattern
+		}
+		return
+	}
+	for e := range r.N {
+		r.fill(unsafe.Add(r.Mem, uintptr(e)*size), mask, size)
+	}
+}
+
+// fill poisons one element.
+func (r *Released) fill(p unsafe.Pointer, mask []bool, size uintptr) {
+	for i, pointer := range mask {
+		// SAFETY: the word was nil, and what is stored is no address of Go's
+		// heap, so the collector misses nothing without a write barrier.
+		w := (*uintptr)(unsafe.Add(p, uintptr(i)*wordSize))
+		*w = r.page
+		if !pointer {
+			*w = patternWord
+		}
+	}
+	for off := uintptr(len(mask)) * wordSize; off < size; off++ {
+		*(*byte)(unsafe.Add(p, off)) = pattern
+	}
+}
+
+// patternWord is a word of the pattern.
+const patternWord = ^uintptr(0) / 0xFF * pattern
+
+// Damage returns the report for the first difference from the poison, or nil.
+func (r *Released) Damage() *Report { return r.DamageIn(0, r.N) }
+
+// DamageIn is Damage of the elements from from up to to.
+func (r *Released) DamageIn(from, to int) *Report {
+	mask, size := maskOf(r.Type), r.Type.Size()
+	if len(mask) == 0 {
+		bytes := unsafe.Slice((*byte)(r.Mem), r.size())
+		for i := from * int(size); i < to*int(size); i++ {
+			if bytes[i] != pattern {
+				return r.damaged(i/int(size), uintptr(i)%size)
+			}
+		}
+		return nil
+	}
+	for e := from; e < to; e++ {
+		p := unsafe.Add(r.Mem, uintptr(e)*size)
+		for i, pointer := range mask {
+			want := uintptr(patternWord)
+			if pointer {
+				want = r.page
+			}
+			if *(*uintptr)(unsafe.Add(p, uintptr(i)*wordSize)) != want {
+				return r.damaged(e, uintptr(i)*wordSize)
+			}
+		}
+		for off := uintptr(len(mask)) * wordSize; off < size; off++ {
+			if *(*byte)(unsafe.Add(p, off)) != pattern {
+				return r.damaged(e, off)
+			}
+		}
+	}
+	return nil
+}
+
+// damaged returns the report for a write at an offset into element e.
+func (r *Released) damaged(e int, off uintptr) *Report {
+	size := r.Type.Size()
+	p := unsafe.Add(r.Mem, uintptr(e)*size)
+	at := off &^ (wordSize - 1)
+	n := min(wordSize, size-at)
+	path := layout.PathAt(r.Type, off)
+	if path == "" {
+		path = fmt.Sprintf("byte %d", off)
+	}
+	where := ""
+	if r.N > 1 {
+		where = fmt.Sprintf(" of element %d", e)
+	}
+	return &Report{
+		What:      "write after release",
+		Detail:    fmt.Sprintf("%s%s of %v at %p holds % x", path, where, r.Type, p, unsafe.Slice((*byte)(unsafe.Add(p, at)), n)),
+		Memory:    r.String(),
+		Allocated: r.siteOf(e).String(),
+		Released:  r.Site.String(),
+	}
+}

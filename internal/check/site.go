@@ -1,0 +1,78 @@
+package check
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/haven-mem/haven/internal/leak"
+)
+
+// A Site is a place in the program, with its callers: a number, so that one can be
+// kept for each allocation. The zero Site is unknown.
+type Site uint32
+
+// Depth of a stack in frames. The shallow one costs a third of the deep one, and
+// shows who called Haven.
+const (
+	shallow = 6
+	deep    = 24
+)
+
+type pcs [deep]uintptr
+
+var sites struct {
+	mu   sync.RWMutex
+	by   map[pcs]Site
+	list []pcs // that of Site n is list[n-1]
+}
+
+// Here returns the site of the caller, as the callers of Haven see it. skip is the
+// number of frames of Haven that are certain to be in front, the caller's own
+// included. It costs the walk of the stack; frames get their names when they are
+// printed.
+func Here(skip int) Site { return here(skip+1, set.depth) }
+
+// Release is Here with a deep stack, for what happens once for many allocations,
+// many frames of Haven below.
+func Release() Site { return here(2, deep) }
+
+func here(skip, depth int) Site {
+	if !set.stacks {
+		return 0
+	}
+	var p pcs
+	runtime.Callers(skip+1, p[:depth])
+	sites.mu.RLock()
+	s := sites.by[p]
+	sites.mu.RUnlock()
+	if s != 0 {
+		return s
+	}
+	sites.mu.Lock()
+	defer sites.mu.Unlock()
+	if s = sites.by[p]; s == 0 {
+		if sites.by == nil {
+			sites.by = make(map[pcs]Site)
+		}
+		sites.list = append(sites.list, p)
+		s = Site(len(sites.list))
+		sites.by[p] = s
+	}
+	return s
+}
+
+// String returns the frames in the form of a panic's, without those of Haven in
+// front.
+func (s Site) String() string {
+	if s == 0 {
+		return ""
+	}
+	sites.mu.RLock()
+	p := sites.list[s-1]
+	sites.mu.RUnlock()
+	n := 0
+	for n < len(p) && p[n] != 0 {
+		n++
+	}
+	return leak.Frames(p[:n])
+}

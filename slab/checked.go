@@ -1,0 +1,63 @@
+package slab
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/magazine"
+)
+
+// In the check build each object is known by its address, and one that is freed is
+// poisoned and waits in a queue of the cache before it goes to the magazines. A
+// second Free, one of a pointer that is none of the cache's objects, and a write to
+// an object that waits are reported at once, or when it leaves the queue.
+
+// noteAlloc takes down that p was handed out.
+func (c *Cache[T]) noteAlloc(p *T) {
+	c.checked.Alloc(unsafe.Pointer(p), c.name, c.title(), reflect.TypeFor[T]())
+}
+
+// checkFree reports a Free that is a mistake.
+func (c *Cache[T]) checkFree(p *T) {
+	if c.ops.size == 0 {
+		return
+	}
+	if bad := c.checked.Check(unsafe.Pointer(p), c.title()); bad != nil {
+		check.Raise(bad)
+	}
+}
+
+// freeChecked poisons p and has it wait.
+func (c *Cache[T]) freeChecked(p *T) {
+	var restore func()
+	if c.clear != nil { // what it left is for the next user
+		left := *p
+		wipe(p)
+		restore = func() { *p = left }
+	}
+	c.checked.Free(unsafe.Pointer(p), restore)
+	c.release(1)
+	c.leave(false)
+}
+
+// leave gives objects that have waited long enough, or all, to the magazines.
+func (c *Cache[T]) leave(all bool) {
+	for range c.checked.Waiting() { // and not those that come meanwhile
+		h, bad := c.checked.Leave(all)
+		if h.P == nil {
+			return
+		}
+		wipe((*T)(h.P))
+		if h.Restore != nil {
+			h.Restore()
+		}
+		if magazine.Race {
+			magazine.Release(h.P)
+		}
+		c.giveOne(h.P)
+		if bad != nil {
+			check.Raise(bad)
+		}
+	}
+}
