@@ -66,6 +66,15 @@ type kind struct {
 	run           func(t *testing.T, keep func(any))
 }
 
+// owners has what released memory, so that it is there when the memory is looked
+// for: what it keeps would be found.
+var owners []any
+
+func held[T any](x T) T {
+	owners = append(owners, x)
+	return x
+}
+
 var (
 	globalPool    arena.Pool
 	globalObjects pool.Pool[node]
@@ -73,12 +82,12 @@ var (
 
 var kinds = []kind{
 	{"arena", "arena", "request", nodeType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("request"))
+		a := held(arena.NewArena(arena.Name("request")))
 		keep(ringIn(a))
 		a.Reset()
 	}},
 	{"arena used again", "arena", "again", nodeType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("again"))
+		a := held(arena.NewArena(arena.Name("again")))
 		keep(ringIn(a))
 		for range 5 {
 			a.Reset()
@@ -87,25 +96,25 @@ var kinds = []kind{
 		a.Reset()
 	}},
 	{"arena that is freed", "arena", "freed", leafType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("freed"))
+		a := held(arena.NewArena(arena.Name("freed")))
 		keep(ringIn(a).other)
 		a.Reset()
 		ringIn(a)
 		a.Free() // takes nothing back
 	}},
 	{"arena with callbacks", "arena", "callbacks", nodeType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("callbacks"))
+		a := held(arena.NewArena(arena.Name("callbacks")))
 		n := ringIn(a)
 		a.OnReset(func() { keep(n.next) })
 		a.Reset()
 	}},
 	{"lane", "lane", "", nodeType, func(t *testing.T, keep func(any)) {
-		var l arena.Lane[node]
+		l := held(new(arena.Lane[node]))
 		keep(ring(l.New, func() *leaf { return new(leaf) }))
 		l.Reset()
 	}},
 	{"lane of an arena", "arena", "lanes", leafType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("lanes"))
+		a := held(arena.NewArena(arena.Name("lanes")))
 		l := arena.LaneOf[leaf](a)
 		n := ringIn(a)
 		keep(&n.other.text)
@@ -116,7 +125,7 @@ var kinds = []kind{
 		ringIn(a)
 	}},
 	{"slice", "arena", "slices", nodeType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("slices"))
+		a := held(arena.NewArena(arena.Name("slices")))
 		s := arena.MakeSlice[node](a, 5000, 5000) // a chunk of its own
 		for i := range s {
 			s[i].next = &s[(i+7)%len(s)]
@@ -126,7 +135,7 @@ var kinds = []kind{
 		a.Reset()
 	}},
 	{"slice of pointers", "arena", "pointers", "*" + nodeType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("pointers"))
+		a := held(arena.NewArena(arena.Name("pointers")))
 		s := arena.MakeSlice[*node](a, 5000, 5000)
 		for i := range s {
 			s[i] = arena.New[node](a)
@@ -135,26 +144,26 @@ var kinds = []kind{
 		a.Reset()
 	}},
 	{"string", "arena", "strings", "uint8", func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("strings"))
+		a := held(arena.NewArena(arena.Name("strings")))
 		ringIn(a).other.text = arena.String(a, "some text")
 		keep(arena.String(a, "the key")[4:])
 		a.Reset()
 	}},
 	{"dynamic lane", "arena", "dynamic", nodeType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("dynamic"))
+		a := held(arena.NewArena(arena.Name("dynamic")))
 		newNode := func() *node { return arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node) }
 		keep(ring(newNode, func() *leaf { return arena.New[leaf](a) }))
 		a.Reset()
 	}},
 	{"dynamic lane of one chunk", "arena", "one", nodeType, func(t *testing.T, keep func(any)) {
-		a := arena.NewArena(arena.Name("one"))
+		a := held(arena.NewArena(arena.Name("one")))
 		n := arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node)
 		n.next = n
 		keep(n)
 		a.Reset()
 	}},
 	{"arena.Pool", "arena", "pooled", nodeType, func(t *testing.T, keep func(any)) {
-		p := arena.NewPool(arena.Name("pooled"))
+		p := held(arena.NewPool(arena.Name("pooled")))
 		a := p.Get()
 		keep(ringIn(a))
 		p.Put(a)
@@ -168,10 +177,10 @@ var kinds = []kind{
 		globalPool.Put(a)
 	}},
 	{"bump arena", "bump arena", "", "untyped memory", func(t *testing.T, keep func(any)) {
-		var a bump.Arena
-		keep(ring(func() *node { return bump.New[node](&a) }, func() *leaf { return bump.New[leaf](&a) }))
+		a := held(new(bump.Arena))
+		keep(ring(func() *node { return bump.New[node](a) }, func() *leaf { return bump.New[leaf](a) }))
 		a.Reset()
-		ring(func() *node { return bump.New[node](&a) }, func() *leaf { return bump.New[leaf](&a) })
+		ring(func() *node { return bump.New[node](a) }, func() *leaf { return bump.New[leaf](a) })
 		a.Reset()
 	}},
 	{"memctx Delete", "arena", "conn", nodeType, func(t *testing.T, keep func(any)) {
@@ -190,7 +199,7 @@ var kinds = []kind{
 		c.Delete()
 	}},
 	{"slab.Cache", "cache", "nodes", nodeType, func(t *testing.T, keep func(any)) {
-		c := slab.NewCache[node](slab.Name("nodes"))
+		c := held(slab.NewCache[node](slab.Name("nodes")))
 		keep(cacheRing(c, 500))
 		if c.Shrink() == 0 {
 			t.Error("nothing was given back")
@@ -198,7 +207,7 @@ var kinds = []kind{
 	}},
 	{"slab.Cache that builds", "cache", "built", nodeType, func(t *testing.T, keep func(any)) {
 		var last *node
-		c := slab.NewCache[node](slab.Name("built"), slab.Clear(func(*node) {}), slab.Init(func(n *node) { n.next, last = last, n }))
+		c := held(slab.NewCache[node](slab.Name("built"), slab.Clear(func(*node) {}), slab.Init(func(n *node) { n.next, last = last, n })))
 		keep(cacheRing(c, 2000))
 		last = nil
 		if c.Shrink() == 0 {
@@ -206,7 +215,7 @@ var kinds = []kind{
 		}
 	}},
 	{"slab.Local", "local", "", nodeType, func(t *testing.T, keep func(any)) {
-		var l slab.Local[node]
+		l := held(new(slab.Local[node]))
 		var all []*node
 		for i := range 3000 {
 			all = append(all, l.Alloc())
@@ -223,7 +232,7 @@ var kinds = []kind{
 		}
 	}},
 	{"pool.Pool", "pool", "objects", nodeType, func(t *testing.T, keep func(any)) {
-		p := pool.New[node](nil, pool.Name("objects"), pool.Reset(func(n *node) { *n = node{} }))
+		p := held(pool.New[node](nil, pool.Name("objects"), pool.Reset(func(n *node) { *n = node{} })))
 		keep(objectRing(p))
 	}},
 	{"pool.Pool with newFn and Cost", "pool", "costs", nodeType, func(t *testing.T, keep func(any)) {
@@ -235,7 +244,7 @@ var kinds = []kind{
 		keep(objectRing(&globalObjects))
 	}},
 	{"pool.Bytes", "pool", "buffers", "[]uint8", func(t *testing.T, keep func(any)) {
-		b := pool.NewBytes(pool.Name("buffers"))
+		b := held(pool.NewBytes(pool.Name("buffers")))
 		var all []*[]byte
 		for i := range 300 {
 			all = append(all, b.Get(10*i))
@@ -246,7 +255,7 @@ var kinds = []kind{
 		}
 	}},
 	{"pool.Bytes, the header", "pool", "headers", "[]uint8", func(t *testing.T, keep func(any)) {
-		b := pool.NewBytes(pool.Name("headers"), pool.Dirty())
+		b := held(pool.NewBytes(pool.Name("headers"), pool.Dirty()))
 		p := b.Get(1000)
 		keep(p)
 		b.Put(p)

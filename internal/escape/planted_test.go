@@ -21,6 +21,7 @@ func found(serial uint64) (list []string) {
 // run runs the program of a kind in a goroutine of its own, whose stack is gone
 // when run returns.
 func run(t *testing.T, k kind, keep func(any)) {
+	owners = nil
 	done := make(chan bool)
 	go func() {
 		defer close(done)
