@@ -19,8 +19,8 @@ import (
 
 const (
 	table = ".ci/mutations"
-	limit = 2 * time.Minute // for the tests of a package
-	most  = 12 << 20        // KiB of address space for them, as a mistake may take all there is
+	limit = time.Minute // for the tests of a package, which take some seconds
+	most  = 12 << 20    // KiB of address space for them, as a mistake may take all there is
 )
 
 // A mutation is a mistake to put into the code.
@@ -329,10 +329,11 @@ func (t tree) test(args string) (result, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return result{}, fmt.Errorf("go test -c %s: %w\n%s", args, err, out)
 	}
-	shell := fmt.Sprintf("exec %s -test.short -test.failfast -test.v -test.timeout=%v", binary, limit)
-	if !race { // whose detector reserves terabytes
-		shell = fmt.Sprintf("ulimit -v %d; ", most) + shell
+	limit, shell := limit, fmt.Sprintf("ulimit -v %d; ", most)
+	if race { // its detector reserves terabytes
+		limit, shell = 5*limit, ""
 	}
+	shell += fmt.Sprintf("exec %s -test.short -test.failfast -test.v -test.timeout=%v", binary, limit)
 	ctx, cancel := context.WithTimeout(context.Background(), limit+30*time.Second)
 	defer cancel()
 	cmd = exec.CommandContext(ctx, "bash", "-c", shell)
