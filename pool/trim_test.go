@@ -183,6 +183,32 @@ func TestTrimUnderPressure(t *testing.T) {
 	}
 }
 
+// What was trimmed is not referred to any more, whether most of the objects go or
+// a few, and what is left is.
+func TestTrimForgets(t *testing.T) {
+	noGC(t)
+	for _, floor := range []int{1, 150, 290} {
+		for name, opt := range map[string]pool.Option{
+			"plain":  {},
+			"costed": pool.Cost(func(*object) int { return 1 }),
+		} {
+			p := pool.New[object](nil, pool.Floor(floor), opt)
+			var c testkit.Census
+			for range 300 {
+				p.Put(testkit.Enroll(&c, new(object)))
+			}
+			if n := p.Shrink(); n != 300-floor {
+				t.Errorf("%s: Shrink dropped %d of 300 objects, the floor is %d", name, n, floor)
+			}
+			testkit.CollectGarbage()
+			if alive := c.Alive(); alive != floor {
+				t.Errorf("%s: %d objects are alive, want %d", name, alive, floor)
+			}
+			runtime.KeepAlive(p)
+		}
+	}
+}
+
 // The real thing: collections trim, the memory limit presses, the floor stays.
 func TestTrimByCollections(t *testing.T) {
 	p := pool.New[object](nil, pool.Floor(10))
