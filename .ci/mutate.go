@@ -30,7 +30,7 @@ type mutation struct {
 	what       string
 	tests      []string // arguments of go test
 	known      string   // why no test can find it, if so
-	old, new   string   // lines, each with its newline
+	old, new   []string // lines
 }
 
 func main() {
@@ -118,17 +118,16 @@ func readTable() ([]mutation, error) {
 
 // read takes in a line of a mutation behind the first one.
 func (m *mutation) read(line string) {
-	body := line[1:] + "\n"
-	switch line[0] {
+	switch body := line[1:]; line[0] {
 	case ' ':
-		m.old += body
-		m.new += body
+		m.old = append(m.old, body)
+		m.new = append(m.new, body)
 		return
 	case '-':
-		m.old += body
+		m.old = append(m.old, body)
 		return
 	case '+':
-		m.new += body
+		m.new = append(m.new, body)
 		return
 	}
 	if args, ok := strings.CutPrefix(line, "test: "); ok {
@@ -156,7 +155,7 @@ func check(all []mutation) error {
 			bad("there are two of this name")
 		}
 		seen[m.name] = true
-		if m.what == "" || m.old == "" || m.old == m.new {
+		if m.what == "" || m.old == nil || slices.Equal(m.old, m.new) {
 			bad("want a sentence, and lines that change")
 		}
 		if _, err := m.mutated("."); err != nil {
@@ -172,12 +171,21 @@ func (m *mutation) mutated(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := "\n" + string(data)
-	if n := strings.Count(text, "\n"+m.old); n != 1 {
-		return "", fmt.Errorf("%s has these lines %d times, want once:\n%s", m.file, n, m.old)
+	lines := strings.Split(string(data), "\n")
+	var at []int
+	for i := 0; i+len(m.old) <= len(lines); i++ {
+		if slices.EqualFunc(lines[i:i+len(m.old)], m.old, same) {
+			at = append(at, i)
+		}
 	}
-	return strings.Replace(text, "\n"+m.old, "\n"+m.new, 1)[1:], nil
+	if len(at) != 1 {
+		return "", fmt.Errorf("%s has these lines %d times, want once:\n%s", m.file, len(at), strings.Join(m.old, "\n"))
+	}
+	return strings.Join(slices.Replace(lines, at[0], at[0]+len(m.old), m.new...), "\n"), nil
 }
+
+// same reports whether two lines are the same but for where they begin.
+func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
 // A tree is a copy of the module, in a folder.
 type tree struct{ dir string }
