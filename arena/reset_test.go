@@ -179,6 +179,20 @@ func TestRetain(t *testing.T) {
 			}
 		}
 	}
+	// Types that are within the bound each for itself, but not together.
+	const keep = 10_000
+	a := arena.NewArena(arena.Retain(keep))
+	for round := range 10 {
+		for range 1000 {
+			arena.New[int64](a)
+			arena.New[uint64](a)
+			arena.New[float64](a)
+		}
+		a.Reset()
+		if s := checkStats(t, a); s.Reserved > keep || round > 0 && s.Reserved == 0 {
+			t.Errorf("Retain(%d): %d bytes of three types stay after round %d", keep, s.Reserved, round)
+		}
+	}
 	const over = 65 << 20
 	for _, c := range []struct {
 		a    *arena.Arena

@@ -3,6 +3,7 @@ package bump_test
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 	"unsafe"
@@ -124,6 +125,13 @@ func TestSizesThatOverflow(t *testing.T) {
 		wantPanic(t, "MakeSlice", func() { bump.MakeSlice[int64](&a, 0, n) },
 			"bump: MakeSlice[int64]", fmt.Sprint(n), "address space")
 		var s bump.Slice[int64]
+		wantPanic(t, "Slice.Grow", func() { s.Grow(&a, n) }, "bump: Slice.Grow", fmt.Sprint(n))
+	}
+	// 16 times these is 0, or 16, to who does not look.
+	for _, n := range []int{1 << (bits.UintSize - 4), 1<<(bits.UintSize-4) + 1} {
+		wantPanic(t, "MakeSlice", func() { bump.MakeSlice[[16]byte](&a, 0, n) },
+			"bump: MakeSlice[[16]uint8]", fmt.Sprint(n), "address space")
+		var s bump.Slice[[16]byte]
 		wantPanic(t, "Slice.Grow", func() { s.Grow(&a, n) }, "bump: Slice.Grow", fmt.Sprint(n))
 	}
 	wantPanic(t, "MakeSlice", func() { bump.MakeSlice[byte](&a, -1, 5) }, "bump: MakeSlice[uint8]", "length -1", "capacity 5")

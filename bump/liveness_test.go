@@ -138,6 +138,27 @@ func TestAnyPointerKeepsAll(t *testing.T) {
 	testkit.Eventually(t, "the cleanups of all arenas have run", func() bool { return died.Load() == int64(n) })
 }
 
+// TestHugeChunkKeepsAll holds a pointer into a chunk of a size whose type is made at
+// run time, which keeps the other chunks and what KeepAlive got as any other does.
+func TestHugeChunkKeepsAll(t *testing.T) {
+	var census testkit.Census
+	hugeOf := func() unsafe.Pointer {
+		var a bump.Arena
+		bump.New[int](&a) // in a chunk of its own
+		a.KeepAlive(testkit.Enroll(&census, new([10]*int)))
+		return a.Alloc(130<<20, 8) // never touched, so the system gives no memory for it
+	}
+	p := hugeOf()
+	for range 3 {
+		testkit.CollectGarbage()
+	}
+	if n := census.Alive(); n != 1 {
+		t.Error("what KeepAlive got died while a pointer into the huge chunk was held")
+	}
+	runtime.KeepAlive(p)
+	testkit.Eventually(t, "all goes with the last pointer", func() bool { return census.Alive() == 0 })
+}
+
 // TestDroppedArenasGo is about the other half: nothing in the cycle of arena,
 // root and chunks keeps itself alive.
 func TestDroppedArenasGo(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/scope"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
@@ -211,6 +212,34 @@ func TestResetChildrenOfHeld(t *testing.T) {
 	}
 	a1.Release()
 	checkAll(t, root, a, a1, a2, b)
+}
+
+// TestDeleteByHolder has the holder of a lease end a context, before the parent
+// does or after it: both the context and the lease are gone then.
+func TestDeleteByHolder(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		parent := memctx.New("parent")
+		c := parent.Child("held")
+		ended := 0
+		c.OnReset(func() { ended++ })
+		if !scope.Retain(c) {
+			t.Error("no lease of a live context")
+		}
+		if late {
+			parent.Delete()
+		}
+		if ended != 0 {
+			t.Error("a held context ended with its parent")
+		}
+		scope.Delete(c)
+		if ended != 1 || scope.Retain(c) || memctx.StateOf(c) != "gone" {
+			t.Errorf("late %v: %d callbacks ran, the context is %s", late, ended, memctx.StateOf(c))
+		}
+		if !late {
+			parent.Delete()
+		}
+		memctx.VerifyNone(t)
+	}
 }
 
 // Retain does not help a context that is at its end.

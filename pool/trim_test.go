@@ -183,6 +183,32 @@ func TestTrimUnderPressure(t *testing.T) {
 	}
 }
 
+// What was trimmed is not referred to any more, and what is left is. Of few objects,
+// and of many if a good part is left, the list stays where it is.
+func TestTrimForgets(t *testing.T) {
+	noGC(t)
+	for _, c := range []struct{ objects, floor int }{{60, 10}, {300, 1}, {300, 140}, {300, 290}} {
+		for name, opt := range map[string]pool.Option{
+			"plain":  {},
+			"costed": pool.Cost(func(*object) int { return 1 }),
+		} {
+			p := pool.New[object](nil, pool.Floor(c.floor), opt)
+			var census testkit.Census
+			for range c.objects {
+				p.Put(testkit.Enroll(&census, new(object)))
+			}
+			if n := p.Shrink(); n != c.objects-c.floor {
+				t.Errorf("%s %+v: Shrink dropped %d", name, c, n)
+			}
+			testkit.CollectGarbage()
+			if alive := census.Alive(); alive != c.floor {
+				t.Errorf("%s %+v: %d objects are alive", name, c, alive)
+			}
+			runtime.KeepAlive(p)
+		}
+	}
+}
+
 // The real thing: collections trim, the memory limit presses, the floor stays.
 func TestTrimByCollections(t *testing.T) {
 	p := pool.New[object](nil, pool.Floor(10))

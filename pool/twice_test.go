@@ -175,6 +175,9 @@ func TestSeen(t *testing.T) {
 			}
 			if i%5000 == 0 {
 				s.Fit()
+				if s.Slots() > max(64, 6*s.Len()) {
+					t.Fatalf("%d slots for %d addresses after Fit", s.Slots(), s.Len())
+				}
 			}
 			if s.Len() != len(model) || 4*s.Len() > 3*s.Slots() {
 				t.Fatalf("%d addresses in %d slots, want %d", s.Len(), s.Slots(), len(model))

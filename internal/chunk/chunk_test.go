@@ -55,6 +55,19 @@ func TestUsable(t *testing.T) {
 	sink = nil
 }
 
+// TestUsableSteps has the sizes at which the header begins and ends, where one
+// byte decides.
+func TestUsableSteps(t *testing.T) {
+	for _, c := range [][2]uintptr{
+		{chunk.First, chunk.First}, {chunk.First + 1, 1016}, {1016, 1016}, {1017, 2040},
+		{32760, 32760}, {32761, 32768}, {32768, 32768}, {32769, 40960},
+	} {
+		if got := chunk.Usable(c[0]); got != c[1] {
+			t.Errorf("Usable(%d) = %d, want %d", c[0], got, c[1])
+		}
+	}
+}
+
 // TestNoPagesForNothing is about large chunks without pointers.
 func TestNoPagesForNothing(t *testing.T) {
 	for want := uintptr(32 << 10); want < 1<<20; want += 12345 {
@@ -76,6 +89,24 @@ func TestElems(t *testing.T) {
 		}
 		if n := chunk.Elems(want, 0); n < 1<<20 {
 			t.Errorf("Elems(%d, 0) = %d", want, n)
+		}
+	}
+}
+
+// TestNextElems checks that growth goes on where the next size class has no room
+// for another large element, and ends at the limit.
+func TestNextElems(t *testing.T) {
+	const limit = 1 << 20
+	for _, size := range []uintptr{1, 8, 24, 100, 300, 510, 520, 4000, 5000, 40_000, limit / 2} {
+		for n := 1; uintptr(2*n)*size <= limit; {
+			next := chunk.NextElems(n, size, limit)
+			if next <= n || uintptr(next)*size > chunk.Usable(2*uintptr(n)*size) {
+				t.Fatalf("after a chunk of %d elements of %d bytes comes one of %d", n, size, next)
+			}
+			n = next
+		}
+		if n := int(limit / size); chunk.NextElems(n, size, limit) != max(1, chunk.Elems(limit, size)) {
+			t.Errorf("after the largest chunk of %d elements of %d bytes comes one of %d", n, size, chunk.NextElems(n, size, limit))
 		}
 	}
 }

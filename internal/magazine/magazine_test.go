@@ -90,6 +90,11 @@ func TestMagazine(t *testing.T) {
 	if m.Len() != 0 {
 		t.Errorf("%d objects after Empty", m.Len())
 	}
+	for _, p := range m.Objects()[:10] {
+		if p != nil {
+			t.Error("refers to what was there before Empty")
+		}
+	}
 }
 
 // A magazine keeps alive what it holds, and nothing that it held.

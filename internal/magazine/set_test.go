@@ -99,6 +99,9 @@ func TestOpen(t *testing.T) {
 	if list := s.Reclaim(); len(list) != 0 {
 		t.Errorf("Reclaim returned %v again", list)
 	}
+	if tables := s.Retired(); len(tables) != 0 {
+		t.Errorf("%d tables are retired still", len(tables))
+	}
 }
 
 // Settle returns what was retired before its last call, once.
