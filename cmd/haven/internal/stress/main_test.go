@@ -40,6 +40,14 @@ var plants = map[string]plant{
 		c.head.words[2] ^= 1 << 17
 		return true
 	}, want: "arena 1, cell "},
+	"a later program": {do: func(w *worker) bool {
+		c := w.cells.find(inArena)
+		if w.shared.seed < 17 || c == nil {
+			return false
+		}
+		c.head.words[2] ^= 1 << 17
+		return true
+	}, want: "arena 1, cell "},
 	"a cell is lost": {do: func(w *worker) bool {
 		c := w.cells.find(inArena2)
 		if c == nil || c.n < 2 {

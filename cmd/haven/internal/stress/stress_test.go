@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -39,7 +40,7 @@ func TestPlanted(t *testing.T) {
 	for name, p := range plants {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(plantVar, name)
-			status, r := stress(t, "-seed", "11", "-goroutines", "1", "-ops", "800000")
+			status, r := stress(t, "-seed", "16", "-goroutines", "1", "-ops", "800000")
 			if status != 1 || len(r.Findings) != 1 {
 				t.Fatalf("status %d, findings %+v", status, r.Findings)
 			}
@@ -71,7 +72,7 @@ func TestPlanted(t *testing.T) {
 			if testing.Short() {
 				return
 			}
-			if status, r := stress(t, "-seed", "11", "-goroutines", "3", "-ops", "2000000"); status != 1 || len(r.Findings) != 1 {
+			if status, r := stress(t, "-seed", "16", "-goroutines", "3", "-ops", "2000000"); status != 1 || len(r.Findings) != 1 {
 				t.Errorf("with three goroutines: status %d, findings %+v", status, r.Findings)
 			}
 		})
@@ -84,16 +85,16 @@ func withoutAddresses(s string) string {
 
 // TestText checks what a finding looks like without -json.
 func TestText(t *testing.T) {
-	t.Setenv(plantVar, "a byte is changed")
+	t.Setenv(plantVar, "a later program")
 	var stdout, stderr strings.Builder
 	if status := Run([]string{"-seed", "0x10", "-goroutines", "1", "-ops", "500000", "-mode", "gogc1"}, &stdout, &stderr); status != 1 {
 		t.Errorf("status %d, want 1", status)
 	}
-	want := regexp.MustCompile(`(?s)^FOUND in mode gogc1, program \d+, goroutine 0, step \d+:
+	want := regexp.MustCompile(`(?s)^FOUND in mode gogc1, program 17, goroutine 0, step \d+:
   chain of \d+ stress.cell in arena 1, cell \d+: word 2 of 6 at 0x[0-9a-f]+ is 0x[0-9a-f]+, want 0x[0-9a-f]+
 the steps before, the last one in the end:
-(?:  step \d+: [^\n]+\n){20}to repeat it: haven stress -mode gogc1 -goroutines 1 -seed \d+ -ops 200000
-gogc1 +seed 16: [\d,]+ operations in \d+ programs and [\d.]+ s, [\d.]+ million a second, findings: 1
+(?:  step \d+: [^\n]+\n){20}to repeat it: haven stress -mode gogc1 -goroutines 1 -seed 17 -ops 200000
+gogc1 +seed 16: [\d,]+ operations in 1 programs and [\d.]+ s, [\d.]+ million a second, findings: 1
 [\d,]+ operations in [\d.]+ s with 1 goroutines on \S+, findings: 1
 $`)
 	if !want.MatchString(stdout.String()) || stderr.Len() > 0 {
@@ -150,6 +151,19 @@ func TestTime(t *testing.T) {
 	status, r := stress(t, "-for", "1s", "-mode", "plain,procs")
 	if took := time.Since(start); status != 0 || len(r.Runs) != 2 || r.Seconds < 0.9 || took < time.Second*9/10 {
 		t.Errorf("status %d after %v, %+v", status, took, r)
+	}
+}
+
+// TestEnvironment checks what the process of a mode is told.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("GODEBUG", "inittrace=0")
+	t.Setenv("GORACE", "")
+	m, _ := modeNamed("clobberfree")
+	env := m.environment()
+	for _, want := range []string{"GODEBUG=inittrace=0,clobberfree=1", "GOGC=10", "GORACE=halt_on_error=1"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("no %s in %q", want, env)
+		}
 	}
 }
 
