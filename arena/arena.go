@@ -2,6 +2,7 @@ package arena
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 
 	"github.com/haven-mem/haven/internal/account"
@@ -191,8 +192,8 @@ func LaneOf[T any](a *Arena) *Lane[T] {
 // Marks, and clears what was used: its cost is what was used, not what is
 // reserved. A lane that took several chunks goes on with one of the size that
 // was needed; a peak is forgotten over the following Resets; and what is kept is
-// at most the arena's Retain. Once in a while it keeps nothing, to find pointers
-// that were kept: see [VerifyNoEscapes]. On a nil or unused arena Reset does
+// at most the arena's Retain. Once in a while it does not keep the memory of
+// one type, to find pointers into it: see [VerifyNoEscapes]. On a nil or unused arena Reset does
 // nothing. It panics after Free.
 func (a *Arena) Reset() {
 	if a == nil {
@@ -202,12 +203,20 @@ func (a *Arena) Reset() {
 	a.runCallbacks(0, "Reset")
 	a.resets++
 	var r *escape.Release
+	one := -1 // of the lanes is watched; -1: each
 	if a.watched.Due() && len(a.listed) > 0 {
 		r = a.beginRelease()
+		if !escape.Each() {
+			one = rand.IntN(len(a.listed))
+		}
 	}
 	used, kept := 0, 0
 	for i, l := range a.listed {
-		n, listed := l.rewind(r)
+		of := r
+		if one >= 0 && i != one {
+			of = nil
+		}
+		n, listed := l.rewind(of)
 		used += n
 		if listed {
 			if kept != i {

@@ -10,9 +10,10 @@ import (
 )
 
 // Escapes: pointers into memory that was taken back by Reset, or by what is built
-// on it. Of one Reset in 1024 the chunks are not used again, and whoever still
-// refers to one after two garbage collections is found, see package
-// internal/escape. The chunks are cleared, as they are in any Reset: otherwise the
+// on it. Of one Reset in 1024 the chunks of one type are not used again, and whoever
+// still refers to one after two garbage collections is found, see package
+// internal/escape. With all of an arena's types a request in a thousand would be
+// many times as slow, which is what a p99.9 shows. The chunks are cleared, as they are in any Reset: otherwise the
 // one that is referred to would hold the others, of all lanes.
 //
 // Release of a Mark is not watched: what it takes back shares chunks with what was

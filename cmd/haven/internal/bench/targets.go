@@ -74,10 +74,10 @@ func meets(iv Interval, t workload.Target) bool {
 	if t.Bound == workload.AtLeast {
 		return iv.Median >= t.Value || noWorse && iv.Hi >= 1
 	}
-	// A few allocations per round belong to the runtime: what rounds to 0.00
-	// in the table is zero.
+	// A few allocations per round belong to the runtime, and a few to releases
+	// that are watched for escapes: what is not above 0.01 in the table is zero.
 	if t.Metric == workload.MetricAllocs && t.Against == "" {
-		return iv.Median < t.Value+0.005
+		return iv.Median < t.Value+0.015
 	}
 	return iv.Median <= t.Value || noWorse && iv.Lo <= 1
 }
