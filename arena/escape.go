@@ -10,11 +10,13 @@ import (
 )
 
 // Escapes: pointers into memory that was taken back by Reset, or by what is built
-// on it. Of one Reset in 1024 the chunks of one type are not used again, and whoever
-// still refers to one after two garbage collections is found, see package
+// on it. Of one Reset in 1024 the chunks of one type are not used again, and
+// whoever still refers to one after two garbage collections is found, see package
 // internal/escape. With all of an arena's types a request in a thousand would be
-// many times as slow, which is what a p99.9 shows. The chunks are cleared, as they are in any Reset: otherwise the
-// one that is referred to would hold the others, of all lanes.
+// many times as slow, which is what a p99.9 shows.
+//
+// The chunks are cleared, as they are in any Reset: otherwise the one that is
+// referred to would hold the others, of all lanes.
 //
 // Release of a Mark is not watched: what it takes back shares chunks with what was
 // there before.
@@ -105,7 +107,9 @@ func escapeOf(f leak.Finding) Escape {
 // end of a memory context. What is referred to two collections later was kept by
 // somebody for whom it is no longer meant, and would have read another's values.
 // An array counts as it is: behind the length of a slice that was cut to [:0] all
-// its old pointers are, until they are cleared. It costs the others of the releases about a nanosecond. The environment variable
+// its old pointers are, until they are cleared.
+//
+// It costs the others of the releases about a nanosecond. The environment variable
 // HAVEN_ESCAPES sets another number than 1024; 1 watches all, 0 none.
 func Escapes() []Escape {
 	list := []Escape{}
