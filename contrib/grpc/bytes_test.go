@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/pool"
 )
 
@@ -170,6 +171,7 @@ func many(client *grpc.ClientConn, payloads [][]byte) error {
 }
 
 func TestUnary(t *testing.T) {
+	testkit.NeedsReuse(t)
 	run(t, func(t *testing.T, client *grpc.ClientConn) {
 		rng := rand.New(rand.NewPCG(1, 1))
 		for range 3 {
@@ -183,6 +185,7 @@ func TestUnary(t *testing.T) {
 }
 
 func TestStream(t *testing.T) {
+	testkit.NeedsReuse(t)
 	run(t, func(t *testing.T, client *grpc.ClientConn) {
 		rng := rand.New(rand.NewPCG(2, 2))
 		var payloads [][]byte
@@ -200,6 +203,7 @@ func TestStream(t *testing.T) {
 // TestConcurrent has unary calls and streams of many goroutines share the pools,
 // so that a buffer which two of them got would show in what they receive.
 func TestConcurrent(t *testing.T) {
+	testkit.NeedsReuse(t)
 	run(t, func(t *testing.T, client *grpc.ClientConn) {
 		var wg sync.WaitGroup
 		for g := range 8 {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	havenotel "github.com/haven-mem/haven/contrib/otel"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -90,6 +91,7 @@ func unique(name string) string { return fmt.Sprint(name, runs.Add(1)) }
 
 // The numbers of the process are those of its Stats.
 func TestProcess(t *testing.T) {
+	testkit.NeedsReuse(t)
 	reader, _ := register(t)
 	name := unique("process")
 	nodes := slab.NewCache[[48]byte](slab.Name(name), slab.Capacity(1000))

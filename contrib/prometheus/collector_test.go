@@ -21,6 +21,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	havenprometheus "github.com/haven-mem/haven/contrib/prometheus"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -224,6 +225,7 @@ var runs atomic.Int64
 // The numbers of the process are those of its Stats. Each run has a name of its
 // own, since caches of an earlier one may be alive still.
 func TestProcess(t *testing.T) {
+	testkit.NeedsReuse(t)
 	name := fmt.Sprint("process", runs.Add(1))
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(havenprometheus.NewCollector())

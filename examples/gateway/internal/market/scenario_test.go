@@ -195,6 +195,7 @@ func TestOrderMemory(t *testing.T) {
 
 // TestSubmitAllocations enters and cancels orders in memory that is there already.
 func TestSubmitAllocations(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	m := market.NewHaven(directory, 100)
 	a := arena.NewArena()
