@@ -92,6 +92,9 @@ func TestAllWorkloadsAreThere(t *testing.T) {
 func TestVariantsMakeTheSame(t *testing.T) {
 	for _, w := range workload.All() {
 		t.Run(w.Name, func(t *testing.T) {
+			if testing.Short() && (w.Name == "sizes" || w.Name == "types") {
+				t.Skip("most of the time goes here, and there is one goroutine")
+			}
 			cfg := config(t, w)
 			for _, c := range w.Cases(cfg) {
 				rounds := 3
