@@ -90,11 +90,9 @@ func writeProfile(t *testing.T) string {
 	return file
 }
 
-// Google's own package reads the profile, and finds nothing wrong with it.
-func TestProfileParses(t *testing.T) {
-	want := newProfiled(t).ways
-	before := time.Now()
-	file := writeProfile(t)
+// parse reads a profile as pprof does.
+func parse(t *testing.T, file string) *profile.Profile {
+	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +105,15 @@ func TestProfileParses(t *testing.T) {
 	if err := p.CheckValid(); err != nil {
 		t.Error(err)
 	}
+	return p
+}
+
+// Google's own package reads the profile, and finds nothing wrong with it.
+func TestProfileParses(t *testing.T) {
+	want := newProfiled(t).ways
+	before := time.Now()
+	file := writeProfile(t)
+	p := parse(t, file)
 	var types []string
 	for _, s := range p.SampleType {
 		types = append(types, s.Type+"/"+s.Unit)
@@ -232,18 +239,7 @@ func TestProfileOfDeepTreeParses(t *testing.T) {
 		mc = mc.Child("profile level")
 	}
 	file := writeProfile(t)
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	p, err := profile.Parse(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.CheckValid(); err != nil {
-		t.Error(err)
-	}
+	p := parse(t, file)
 	contexts, deepest := int64(0), 0
 	for _, s := range p.Sample {
 		if s.Location[len(s.Location)-1].Line[0].Function.Name == "profile deep" {

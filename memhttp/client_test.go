@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
 )
@@ -51,12 +52,12 @@ func TestClientGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	io.WriteString(nc, "GET /work HTTP/1.1\r\nHost: x\r\n\r\n")
-	receive(t, "the goroutine has filled the memory", l.filled)
+	testkit.Receive(t, "the goroutine has filled the memory", l.filled)
 	nc.Close()
-	until(t, "the request has ended", func() bool { return s.root.Stats().Contexts == 1 })
+	testkit.Until(t, "the request has ended", func() bool { return s.root.Stats().Contexts == 1 })
 	churn(t, churner(s.root))
 	close(l.goOn)
-	if err := receive(t, "the goroutine has ended", l.result); err != nil {
+	if err := testkit.Receive(t, "the goroutine has ended", l.result); err != nil {
 		t.Error(err)
 	}
 	if status, _ := get(t, s.Client(), s.URL); status != http.StatusOK {
@@ -165,7 +166,7 @@ func TestStalledClients(t *testing.T) {
 		})
 		return n, bytes
 	}
-	until(t, "all clients have a request under way", func() bool {
+	testkit.Until(t, "all clients have a request under way", func() bool {
 		n, _ := running()
 		return n == clients
 	})
@@ -187,7 +188,7 @@ func TestStalledClients(t *testing.T) {
 		nc.Close()
 	}
 	s.Client().CloseIdleConnections()
-	until(t, "all requests have ended", func() bool { return s.root.Stats().Contexts == 1 })
+	testkit.Until(t, "all requests have ended", func() bool { return s.root.Stats().Contexts == 1 })
 	if n := names("request").Abandoned - before.Abandoned; n != clients {
 		t.Errorf("%d requests were abandoned, want those of the %d clients who hung up", n, clients)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
 )
@@ -71,7 +72,7 @@ func TestHijack(t *testing.T) {
 				}
 				defer nc.Close()
 				fmt.Fprintf(nc, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-				until(t, "the handler has returned", func() bool {
+				testkit.Until(t, "the handler has returned", func() bool {
 					return root.Stats().Contexts == 1 && names("request").Abandoned > requests.Abandoned
 				})
 				if n := names("conn").Abandoned - conns.Abandoned; wrapped && n != 1 {

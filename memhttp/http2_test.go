@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
 )
@@ -99,22 +100,22 @@ func TestHTTP2ConnEnds(t *testing.T) {
 	}
 	var contexts []context.Context
 	for range n {
-		contexts = append(contexts, receive(t, "a request runs", running))
+		contexts = append(contexts, testkit.Receive(t, "a request runs", running))
 	}
 	s.CloseClientConnections() // StateClosed comes while the handlers wait
 	hangUp()
 	for _, ctx := range contexts {
-		receive(t, "a handler could know", ctx.Done())
+		testkit.Receive(t, "a handler could know", ctx.Done())
 	}
 	churn(t, churner(s.root))
 	close(goOn)
 	for range n {
-		if err := receive(t, "a handler has returned", result); err != nil {
+		if err := testkit.Receive(t, "a handler has returned", result); err != nil {
 			t.Error(err)
 		}
 	}
 	// Some may have gone on a second connection, or have opened one in vain.
-	until(t, "all has ended", func() bool {
+	testkit.Until(t, "all has ended", func() bool {
 		tr.CloseIdleConnections()
 		return s.root.Stats().Contexts == 1
 	})
@@ -146,8 +147,8 @@ func TestHTTP2Reset(t *testing.T) {
 	io.ReadFull(res.Body, make([]byte, 1000))
 	cancel()
 	res.Body.Close()
-	receive(t, "a Write has failed", failed)
-	until(t, "the request has ended", func() bool { return names("request").Abandoned > before.Abandoned })
+	testkit.Receive(t, "a Write has failed", failed)
+	testkit.Until(t, "the request has ended", func() bool { return names("request").Abandoned > before.Abandoned })
 }
 
 // TestWriteFails checks that a Write's error is enough, whatever the request's

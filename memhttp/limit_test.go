@@ -136,7 +136,7 @@ func TestLimitAfterHangUps(t *testing.T) {
 	if !full {
 		t.Fatal("100 aborted requests did not reach the limit")
 	}
-	until(t, "there is room again", func() bool { return serve("/") == http.StatusOK })
+	testkit.Until(t, "there is room again", func() bool { return serve("/") == http.StatusOK })
 	verifyNone(t, root)
 }
 
@@ -196,7 +196,7 @@ func TestLimitAfterHijack(t *testing.T) {
 	if got, err := io.ReadAll(nc); err != nil || string(got) != "mine" {
 		t.Errorf("the client got %q, %v", got, err)
 	}
-	until(t, "the request has ended", func() bool { return s.root.Stats().Contexts == 1 })
+	testkit.Until(t, "the request has ended", func() bool { return s.root.Stats().Contexts == 1 })
 	if text := logged.String(); text != "" {
 		t.Errorf("net/http says %s", text)
 	}
@@ -216,7 +216,7 @@ func TestLimitReturned(t *testing.T) {
 	if status, body := get(t, s.Client(), s.URL); status != http.StatusTeapot || body != "mine\n" {
 		t.Errorf("%d %q", status, body)
 	}
-	until(t, "the request has ended", func() bool { return names("request").Deleted > before.Deleted })
+	testkit.Until(t, "the request has ended", func() bool { return names("request").Deleted > before.Deleted })
 }
 
 // TestLimitPanicOfOthers checks that another error of the arena is not taken for a

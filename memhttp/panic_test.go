@@ -80,7 +80,7 @@ func TestPanicOnServer(t *testing.T) {
 	}
 	// The log has the place of the panic, maybe twice since the client tries again,
 	// and nothing of an abort.
-	until(t, "the panic is in the log", func() bool { return logged.String() != "" })
+	testkit.Until(t, "the panic is in the log", func() bool { return logged.String() != "" })
 	if text := logged.String(); !strings.Contains(text, "panicHere") || strings.Contains(text, http.ErrAbortHandler.Error()) {
 		t.Errorf("the log has\n%s", text)
 	}
@@ -169,7 +169,7 @@ func TestRequestAfterConn(t *testing.T) {
 	})
 	get(t, s.Client(), s.URL)
 	s.Client().CloseIdleConnections()
-	until(t, "the connection's context has ended", func() bool { return s.root.Stats().Contexts == 1 })
+	testkit.Until(t, "the connection's context has ended", func() bool { return s.root.Stats().Contexts == 1 })
 	w := httptest.NewRecorder()
 	inner.ServeHTTP(w, httptest.NewRequest("GET", "/late", nil).WithContext(<-captured))
 	if got := w.Body.String(); got != "server/request[/late]" {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/testkit"
@@ -50,31 +49,9 @@ func serveWith(t *testing.T, h http.Handler, start func(*httptest.Server), opts 
 // context is left. A connection ends a moment after its client.
 func verifyNone(t *testing.T, root *memctx.Context) {
 	t.Helper()
-	until(t, "the contexts of a server have ended", func() bool { return root.Stats().Contexts == 1 })
+	testkit.Until(t, "the contexts of a server have ended", func() bool { return root.Stats().Contexts == 1 })
 	root.Delete()
 	memctx.VerifyNone(t)
-}
-
-// until waits for ok.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("20 s went by until %s", what)
-		}
-	}
-}
-
-// receive waits for a value of a channel.
-func receive[T any](t *testing.T, what string, c <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(20 * time.Second):
-		t.Fatalf("20 s went by until %s", what)
-		panic("unreachable")
-	}
 }
 
 // get returns the status and body of an answer.
@@ -199,7 +176,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("%d contexts between requests, want the root and the connection's", n)
 	}
 	s.Client().CloseIdleConnections()
-	until(t, "the connection's context has ended", func() bool { return s.root.Stats().Contexts == 1 })
+	testkit.Until(t, "the connection's context has ended", func() bool { return s.root.Stats().Contexts == 1 })
 	get(t, s.Client(), s.URL+"/second")
 	if len(conns) != 2 {
 		t.Errorf("requests of two connections had %d parents", len(conns))
@@ -217,7 +194,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 		get(t, s.Client(), s.URL)
 	}
 	// The client has the answer a moment before the request's context ends.
-	until(t, "20 requests have ended", func() bool { return names("request").Deleted-before.Deleted >= 20 })
+	testkit.Until(t, "20 requests have ended", func() bool { return names("request").Deleted-before.Deleted >= 20 })
 	after := names("request")
 	if hits := after.Warm.Hits - before.Warm.Hits; hits < 19 {
 		t.Errorf("%d of 20 requests found a warm arena", hits)
@@ -366,7 +343,7 @@ func TestDeleteAfterShutdown(t *testing.T) {
 	}
 	root.Delete()
 	memctx.VerifyNone(t)
-	receive(t, "the connection is closed", closed)
+	testkit.Receive(t, "the connection is closed", closed)
 }
 
 // TestDeleteUnderHandler deletes the parent while a handler runs, as a program does
@@ -390,7 +367,7 @@ func TestDeleteUnderHandler(t *testing.T) {
 		_, got, err := fetch(ts.Client(), ts.URL)
 		body <- fmt.Sprint(got, err)
 	}()
-	receive(t, "the handler has filled its memory", filled)
+	testkit.Receive(t, "the handler has filled its memory", filled)
 	late, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := ts.Config.Shutdown(late); err == nil {
@@ -405,10 +382,10 @@ func TestDeleteUnderHandler(t *testing.T) {
 		}
 	}
 	close(goOn)
-	if got, want := receive(t, "the answer is there", body), strings.Repeat("a", 10_000)+"b<nil>"; got != want {
+	if got, want := testkit.Receive(t, "the answer is there", body), strings.Repeat("a", 10_000)+"b<nil>"; got != want {
 		t.Errorf("the answer has %d bytes, want %d: %.50q", len(got), len(want), got)
 	}
-	until(t, "the contexts have ended", func() bool { return names("server").Live+names("conn").Live+names("request").Live == 0 })
+	testkit.Until(t, "the contexts have ended", func() bool { return names("server").Live+names("conn").Live+names("request").Live == 0 })
 	memctx.VerifyNone(t)
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -128,7 +129,7 @@ func TestArenaAnswers(t *testing.T) {
 		}()
 	}
 	for range write {
-		if err := receive(t, "a client has ended", errs); err != nil {
+		if err := testkit.Receive(t, "a client has ended", errs); err != nil {
 			t.Error(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
 )
@@ -81,15 +82,15 @@ func TestTimeoutHandler(t *testing.T) {
 						t.Fatalf("%d %q", status, body)
 					}
 					// On a slow machine the timeout may come before the handler.
-					inTime = receive(t, "the handler has filled its memory", l.filled)
+					inTime = testkit.Receive(t, "the handler has filled its memory", l.filled)
 					churn(t, churner(root))
 					close(l.goOn)
-					if err := receive(t, "the handler has ended", l.result); err != nil {
+					if err := testkit.Receive(t, "the handler has ended", l.result); err != nil {
 						t.Error(err)
 					}
 					churn(t, churner(root))
 					if inTime {
-						until(t, "the request has ended", func() bool { return names("request").Abandoned > before.Abandoned })
+						testkit.Until(t, "the request has ended", func() bool { return names("request").Abandoned > before.Abandoned })
 					}
 				})
 			}
@@ -111,7 +112,7 @@ func TestTimeoutHandlerInTime(t *testing.T) {
 			t.Fatalf("%d %q", status, body)
 		}
 	}
-	until(t, "ten requests have ended", func() bool { return names("request").Deleted-before.Deleted >= 10 })
+	testkit.Until(t, "ten requests have ended", func() bool { return names("request").Deleted-before.Deleted >= 10 })
 	if n := names("request").Abandoned - before.Abandoned; n != 0 {
 		t.Errorf("%d were abandoned", n)
 	}
@@ -130,7 +131,7 @@ func TestAskLate(t *testing.T) {
 		t.Fatal(status)
 	}
 	// The request's context ends a moment after the client has the answer.
-	until(t, "the request has ended", func() bool {
+	testkit.Until(t, "the request has ended", func() bool {
 		open := false
 		s.root.Walk(func(c *memctx.Context, _ int) bool {
 			open = open || c.Name() == "request"
@@ -140,7 +141,7 @@ func TestAskLate(t *testing.T) {
 	})
 	close(goOn)
 	for range 2 {
-		if mc := receive(t, "the handler has asked", got); mc != nil {
+		if mc := testkit.Receive(t, "the handler has asked", got); mc != nil {
 			t.Errorf("the handler got %v", mc)
 		}
 	}
@@ -158,7 +159,7 @@ func TestDetached(t *testing.T) {
 	get(t, s.Client(), s.URL)
 	churn(t, churner(s.root))
 	close(l.goOn)
-	if err := receive(t, "the goroutine has ended", l.result); err != nil {
+	if err := testkit.Receive(t, "the goroutine has ended", l.result); err != nil {
 		t.Error(err)
 	}
 }
@@ -184,7 +185,7 @@ func TestLease(t *testing.T) {
 	get(t, s.Client(), s.URL)
 	churn(t, churner(s.root))
 	s.Client().CloseIdleConnections()
-	until(t, "the lease alone holds the request and its connection", func() bool {
+	testkit.Until(t, "the lease alone holds the request and its connection", func() bool {
 		held := 0
 		s.root.Walk(func(c *memctx.Context, _ int) bool {
 			if c.Stats().Deleted {
@@ -195,10 +196,10 @@ func TestLease(t *testing.T) {
 		return held == 2
 	})
 	close(goOn)
-	if err := receive(t, "the goroutine has ended", result); err != nil {
+	if err := testkit.Receive(t, "the goroutine has ended", result); err != nil {
 		t.Error(err)
 	}
-	until(t, "the lease's end ended them", func() bool { return s.root.Stats().Contexts == 1 })
+	testkit.Until(t, "the lease's end ended them", func() bool { return s.root.Stats().Contexts == 1 })
 	if n := names("request").Abandoned - before.Abandoned; n != 0 {
 		t.Errorf("%d requests were abandoned", n)
 	}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	havengrpc "github.com/haven-mem/haven/contrib/grpc"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -106,19 +107,19 @@ func testDeadline(t *testing.T, interceptors, cancelled, streams bool) {
 		cancel()
 		want = codes.Canceled
 	}
-	if err := receive(t, "the client has an answer", answered); status.Code(err) != want {
+	if err := testkit.Receive(t, "the client has an answer", answered); status.Code(err) != want {
 		t.Errorf("%v, want %v", err, want)
 	}
-	receive(t, "the server knows", handler.Done())
+	testkit.Receive(t, "the server knows", handler.Done())
 	churn(s.root)
 	if n := s.root.Stats().Contexts; n != 3 {
 		t.Errorf("%d contexts while the handler runs, want 3", n)
 	}
 	close(l.goOn)
-	if err := receive(t, "the handler has ended", l.result); err != nil {
+	if err := testkit.Receive(t, "the handler has ended", l.result); err != nil {
 		t.Error(err)
 	}
-	until(t, "the RPC has ended", func() bool { return s.root.Stats().Contexts <= 2 })
+	testkit.Until(t, "the RPC has ended", func() bool { return s.root.Stats().Contexts <= 2 })
 	abandoned := uint64(0)
 	if interceptors { // which have seen that the context.Context was over
 		abandoned = 1
@@ -142,9 +143,9 @@ func TestConnGone(t *testing.T) {
 		_, err := s.unary(context.Background(), nil)
 		answered <- err
 	}()
-	receive(t, "the handler has filled its memory", l.filled)
+	testkit.Receive(t, "the handler has filled its memory", l.filled)
 	s.Close()
-	if err := receive(t, "the client has an answer", answered); err == nil {
+	if err := testkit.Receive(t, "the client has an answer", answered); err == nil {
 		t.Error("the client got a reply")
 	}
 	churn(s.root)
@@ -152,7 +153,7 @@ func TestConnGone(t *testing.T) {
 		t.Errorf("%d contexts while the handler runs, want 3", n)
 	}
 	close(l.goOn)
-	if err := receive(t, "the handler has ended", l.result); err != nil {
+	if err := testkit.Receive(t, "the handler has ended", l.result); err != nil {
 		t.Error(err)
 	}
 }
@@ -181,8 +182,8 @@ func TestDeleteUnderHandler(t *testing.T) {
 	s := &server{ClientConn: client}
 	go s.unary(context.Background(), nil)
 	s.open(t, context.Background(), "Both")
-	receive(t, "a handler has filled its memory", l.filled)
-	receive(t, "a handler has filled its memory", m.filled)
+	testkit.Receive(t, "a handler has filled its memory", l.filled)
+	testkit.Receive(t, "a handler has filled its memory", m.filled)
 	srv.Stop()
 	root.Delete()
 	for range 50 {
@@ -194,11 +195,11 @@ func TestDeleteUnderHandler(t *testing.T) {
 	}
 	for _, x := range []*latecomer{l, m} {
 		close(x.goOn)
-		if err := receive(t, "the handler has ended", x.result); err != nil {
+		if err := testkit.Receive(t, "the handler has ended", x.result); err != nil {
 			t.Error(err)
 		}
 	}
-	until(t, "the contexts have ended", func() bool {
+	testkit.Until(t, "the contexts have ended", func() bool {
 		return names("server").Live+names("conn").Live+names("rpc").Live+names("message").Live == 0
 	})
 	memctx.VerifyNone(t)
@@ -242,13 +243,13 @@ func TestCutOff(t *testing.T) {
 			if _, err := s.unary(context.Background(), nil); status.Code(err) != codes.DeadlineExceeded {
 				t.Errorf("error is %v", err)
 			}
-			until(t, "the RPC has ended", func() bool { return names("rpc").Abandoned > before.Abandoned })
+			testkit.Until(t, "the RPC has ended", func() bool { return names("rpc").Abandoned > before.Abandoned })
 			churn(s.root)
 			close(l.goOn)
-			if err := receive(t, "the handler has ended", l.result); err != nil {
+			if err := testkit.Receive(t, "the handler has ended", l.result); err != nil {
 				t.Error(err)
 			}
-			if got := receive(t, "the handler has asked", late); got[0] != nil || got[1] != nil {
+			if got := testkit.Receive(t, "the handler has asked", late); got[0] != nil || got[1] != nil {
 				t.Errorf("after the end the handler got %v", got)
 			}
 		})

@@ -118,7 +118,7 @@ func TestPanic(t *testing.T) {
 			if got := <-recovered; got != value {
 				t.Errorf("panic(%v) went on as %v", value, got)
 			}
-			until(t, "the RPC has ended", func() bool { return names("rpc").Abandoned > before.Abandoned })
+			testkit.Until(t, "the RPC has ended", func() bool { return names("rpc").Abandoned > before.Abandoned })
 			churn(s.root)
 			close(l.goOn)
 			if err := <-l.result; err != nil {
@@ -167,7 +167,7 @@ func TestBehindNetHTTP(t *testing.T) {
 	}}).description(), nil)
 	root := memctx.New("server")
 	defer func() {
-		until(t, "the RPCs have ended", func() bool { return names("grpc").Live == 0 })
+		testkit.Until(t, "the RPCs have ended", func() bool { return names("grpc").Live == 0 })
 		verifyNone(t, root)
 	}()
 	ts := httptest.NewUnstartedServer(http.HandlerFunc(srv.ServeHTTP))
@@ -187,7 +187,7 @@ func TestBehindNetHTTP(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if got := receive(t, "the handler was called", paths); got != "/grpc/conn/rpc" {
+		if got := testkit.Receive(t, "the handler was called", paths); got != "/grpc/conn/rpc" {
 			t.Errorf("path is %s", got)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"sync"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	havengrpc "github.com/haven-mem/haven/contrib/grpc"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -108,7 +108,7 @@ func start(t *testing.T, s *memoryService, opts []havengrpc.Option, more ...grpc
 // context is left.
 func verifyNone(t *testing.T, root *memctx.Context) {
 	t.Helper()
-	until(t, "the contexts of a server have ended", func() bool { return root.Stats().Contexts == 1 })
+	testkit.Until(t, "the contexts of a server have ended", func() bool { return root.Stats().Contexts == 1 })
 	root.Delete()
 	memctx.VerifyNone(t)
 }
@@ -128,26 +128,6 @@ func (s *server) open(t *testing.T, ctx context.Context, method string) grpc.Cli
 		t.Fatal(err)
 	}
 	return stream
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("20 s went by until %s", what)
-		}
-	}
-}
-
-func receive[T any](t *testing.T, what string, c <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(20 * time.Second):
-		t.Fatalf("20 s went by until %s", what)
-		panic("unreachable")
-	}
 }
 
 // names returns the numbers of the contexts of a name, which differences are
@@ -235,7 +215,7 @@ func TestTree(t *testing.T) {
 		if _, err := s.unary(context.Background(), nil); err != nil {
 			t.Error(err)
 		}
-		until(t, "the RPC has ended", func() bool { return names("rpc").Live == 0 })
+		testkit.Until(t, "the RPC has ended", func() bool { return names("rpc").Live == 0 })
 	}
 	stream := s.open(t, context.Background(), "Both")
 	if err := stream.RecvMsg(new(wrapperspb.BytesValue)); !errors.Is(err, io.EOF) {
@@ -244,7 +224,7 @@ func TestTree(t *testing.T) {
 	if _, _, err := net.SplitHostPort(client); err != nil || len(parents) != 1 {
 		t.Errorf("4 RPCs are of %d connections, the last of %q", len(parents), client)
 	}
-	until(t, "the RPC has ended", func() bool { return s.root.Stats().Contexts == 2 })
+	testkit.Until(t, "the RPC has ended", func() bool { return s.root.Stats().Contexts == 2 })
 }
 
 // TestUnknownMethod checks that an RPC for which gRPC reports a begin of nothing,
@@ -303,11 +283,11 @@ func TestDefaultRoot(t *testing.T) {
 	if _, err := (&server{ClientConn: client}).unary(context.Background(), nil); err != nil {
 		t.Error(err)
 	}
-	if got := receive(t, "the handler was called", paths); got != "rpc conn grpc" {
+	if got := testkit.Receive(t, "the handler was called", paths); got != "rpc conn grpc" {
 		t.Errorf("the contexts are %s", got)
 	}
 	client.Close()
 	srv.Stop()
-	until(t, "all contexts have ended", func() bool { return names("grpc").Live == 0 })
+	testkit.Until(t, "all contexts have ended", func() bool { return names("grpc").Live == 0 })
 	memctx.VerifyNone(t)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	havengrpc "github.com/haven-mem/haven/contrib/grpc"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -154,6 +155,6 @@ func TestCallbacks(t *testing.T) {
 		if _, err := s.unary(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
-		receive(t, "the callback ran", ended)
+		testkit.Receive(t, "the callback ran", ended)
 	}
 }

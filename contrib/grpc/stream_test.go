@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	havengrpc "github.com/haven-mem/haven/contrib/grpc"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -127,7 +128,7 @@ func TestEachMessage(t *testing.T) {
 			if err := stream.RecvMsg(new(wrapperspb.BytesValue)); !errors.Is(err, io.EOF) {
 				t.Error(err)
 			}
-			if err := receive(t, "all is sent", sent); err != nil {
+			if err := testkit.Receive(t, "all is sent", sent); err != nil {
 				t.Error(err)
 			}
 		})
@@ -150,7 +151,7 @@ func TestEachMessageUnary(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if n := receive(t, "the RPC has ended", resets); n != 0 {
+	if n := testkit.Receive(t, "the RPC has ended", resets); n != 0 {
 		t.Errorf("its memory was reset %d times", n)
 	}
 	if n := names("message").Created - before.Created; n != 1 {

@@ -1,6 +1,7 @@
 // Package testkit has what the tests of several packages need: garbage
 // collections that are over when the call returns, a count of which objects
-// survived them, and child processes for tests that set GODEBUG or may crash.
+// survived them, waits that end, and child processes for tests that set GODEBUG or
+// may crash.
 package testkit
 
 import (
