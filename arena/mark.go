@@ -131,10 +131,9 @@ func (l *Lane[T]) release(p position) {
 	for r != nil && len(r.full) > p.full || !p.open && len(l.buf) > 0 {
 		if check.Enabled {
 			l.retireOpen(lo, hi)
-		} else {
-			clear(l.buf[:lo])
-			clear(l.buf[hi:])
 		}
+		clear(l.buf[:lo])
+		clear(l.buf[hi:])
 		r = l.others()
 		r.spare = append(r.spare, l.buf)
 		l.open(nil)

@@ -63,13 +63,12 @@ func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	case l.outgrown():
 		l.drop()
 	case l.active:
-		if lo, hi := l.bounds(); !check.Enabled {
-			if lo > 0 {
-				clear(l.buf[:lo])
-			}
-			if hi < len(l.buf) {
-				clear(l.buf[hi:])
-			}
+		lo, hi := l.bounds()
+		if lo > 0 {
+			clear(l.buf[:lo])
+		}
+		if hi < len(l.buf) {
+			clear(l.buf[hi:])
 		}
 	}
 	l.free, l.i = nil, 0

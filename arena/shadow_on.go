@@ -5,6 +5,7 @@ package arena
 import (
 	"reflect"
 	"slices"
+	"sort"
 
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
@@ -146,14 +147,8 @@ func (l *Lane[T]) poisonOpen(p position, lo, hi int) {
 	}
 	s := l.shadowOf(l.buf)
 	site := check.Release()
-	low := slices.IndexFunc(s.low, func(m check.Mark) bool { return int(m.At) >= p.lo })
-	if low < 0 {
-		low = len(s.low)
-	}
-	high := slices.IndexFunc(s.high, func(m check.Mark) bool { return int(m.At) < p.hi })
-	if high < 0 {
-		high = len(s.high)
-	}
+	low := sort.Search(len(s.low), func(k int) bool { return int(s.low[k].At) >= p.lo })
+	high := sort.Search(len(s.high), func(k int) bool { return int(s.high[k].At) < p.hi })
 	l.poison(s, p.lo, lo, marksIn(s.low[low:], p.lo), site)
 	l.poison(s, hi, p.hi, marksIn(s.high[high:], hi), site)
 	s.low, s.high = s.low[:low], s.high[:high]
@@ -186,10 +181,8 @@ func (l *Lane[T]) retireAll() bool {
 	if !l.active {
 		return false
 	}
-	if len(l.buf) > 0 {
-		lo, hi := l.bounds()
-		l.retireOpen(lo, hi)
-	}
+	lo, hi := l.bounds()
+	l.retireOpen(lo, hi)
 	if l.rest != nil {
 		for _, x := range l.rest.full {
 			l.retire(x.buf, x.lo, x.hi)
@@ -204,12 +197,7 @@ func (l *Lane[T]) retireAll() bool {
 
 // retireOpen puts the open chunk into quarantine, and new memory in its place.
 func (l *Lane[T]) retireOpen(lo, hi int) {
-	if len(l.buf) == 0 {
-		return
-	}
-	if !l.shadowed() {
-		clear(l.buf[:lo])
-		clear(l.buf[hi:])
+	if len(l.buf) == 0 || !l.shadowed() {
 		return
 	}
 	s := l.shadowOf(l.buf)

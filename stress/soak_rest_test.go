@@ -88,7 +88,7 @@ func (r *rest) check(t *testing.T, s *soak, early bool) {
 	r.heap, r.warm = testkit.HeapInUse()-uint64(warm), warm
 	if early {
 		r.early = max(r.early, r.heap)
-	} else if r.early > 0 && r.heap > r.early+growth && !check.Enabled { // whose quarantine grows
+	} else if r.early > 0 && r.heap > r.early+growth && !check.Enabled { // which remembers releases
 		t.Errorf("%v", r)
 	}
 }

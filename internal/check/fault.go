@@ -15,6 +15,7 @@ const stride = 4096
 var faults struct {
 	mu    sync.Mutex
 	first uintptr     // the range
+	count int         // pages in it; 0: not reserved
 	pages []*Released // by page; older ones give way
 	next  int
 }
@@ -27,18 +28,17 @@ func page(of *Released) uintptr {
 	r.Mem, r.Left = nil, nil
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
-	if faults.pages == nil {
-		var n int
-		faults.first, n = reserve()
-		faults.pages = make([]*Released, 0, n/stride)
+	if faults.count == 0 {
+		first, size := reserve()
+		faults.first, faults.count = first, size/stride
 	}
-	if len(faults.pages) < cap(faults.pages) {
+	if len(faults.pages) < faults.count {
 		faults.pages = append(faults.pages, r)
 	} else {
 		faults.pages[faults.next] = r
 	}
 	at := faults.next
-	faults.next = (at + 1) % cap(faults.pages)
+	faults.next = (at + 1) % faults.count
 	return faults.first + uintptr(at)*stride
 }
 

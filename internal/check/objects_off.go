@@ -11,12 +11,6 @@ import (
 // The methods are called by code that this build does not have.
 type Objects struct{}
 
-// A Held is an object that was freed and waits.
-type Held struct {
-	P       unsafe.Pointer
-	Restore func()
-}
-
 func (o *Objects) Alloc(p unsafe.Pointer, name, owner string, t reflect.Type) {}
 func (o *Objects) Check(p unsafe.Pointer, owner string) *Report               { return nil }
 func (o *Objects) Free(p unsafe.Pointer, restore func())                      {}

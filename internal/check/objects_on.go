@@ -27,13 +27,6 @@ type object struct {
 	hidden  bool // its name is not one of those to be checked
 }
 
-// A Held is an object that was freed and has waited long enough. It is poisoned
-// no more: zero, or what Restore makes it.
-type Held struct {
-	P       unsafe.Pointer
-	Restore func()
-}
-
 // waiting is how many bytes wait in all queues.
 var waiting atomic.Int64
 

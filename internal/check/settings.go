@@ -23,7 +23,7 @@ type settings struct {
 // accepted is what HAVEN_CHECK=help prints, and the end of each complaint.
 const accepted = `HAVEN_CHECK=WORDS[:PATTERNS], in programs built with -tags haven_check. WORDS, separated by commas:
   poison           fill what was released, so that stale pointers show
-  redzone          bytes around untyped allocations, so that overruns show
+  redzone          bytes around untyped allocations: accepted, and without effect as yet
   stacks           six frames of each allocation and release; stacks=deep: 24
   quarantine=SIZE  bytes that wait before they are used again: 64MB, 1GB, 0
   none             nothing
@@ -124,9 +124,6 @@ func parseSize(text string) (int, error) {
 
 // Poisons reports whether what the memory of that name releases is poisoned.
 func Poisons(name string) bool { return set.poison && set.chooses(name) }
-
-// Redzones reports whether allocations of the memory of that name have red zones.
-func Redzones(name string) bool { return set.redzone && set.chooses(name) }
 
 func (s *settings) chooses(name string) bool {
 	if len(s.names) == 0 {
