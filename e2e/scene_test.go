@@ -11,6 +11,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/debugpage"
+	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -153,6 +154,12 @@ func makeScene() *scene {
 	keep = append(keep, s.frames.Get(1500))
 	odd := make([]byte, 10) // of no size class
 	s.frames.Put(&odd)
+	end := escape.All() // the garbage collector gets some, to be watched
+	for range 3 {
+		s.encoders.Put(s.encoders.Get())
+		s.frames.Put(s.frames.Get(900))
+	}
+	end()
 
 	memctx.SampleStacks(1)
 	for range 3 {

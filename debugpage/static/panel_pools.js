@@ -4,9 +4,10 @@ import { bytes } from "./format.js";
 import { fillPanel } from "./dom.js";
 import { bytesCell, countCell, empty, gauge, named, none, text } from "./cells.js";
 
-// dropped returns how many objects were put and not kept.
+// dropped returns how many objects were put and not kept, whatever the reason: the
+// statistics have a number for each.
 export function dropped(p) {
-  return p.DroppedFull + p.DroppedBytes + p.DroppedPanic + p.DroppedSize + p.DroppedTwice;
+  return Object.keys(p).filter((key) => key.startsWith("Dropped")).reduce((sum, key) => sum + p[key], 0);
 }
 
 export function render(s) {
