@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
 )
@@ -53,6 +54,7 @@ type Stats struct {
 	// DroppedWatched is how many the garbage collector got to see whether something
 	// still refers to them: see Escapes of package arena.
 	DroppedWatched uint64
+	Escapes        uint64 // what was found of that, in all pools of this name
 
 	Classes []ClassStats // of a Bytes: the size classes in use, the smallest first
 }
@@ -100,6 +102,7 @@ func (s Stats) String() string {
 	if why != nil {
 		b.WriteString(" (" + strings.Join(why, ", ") + ")")
 	}
+	b.WriteString(escape.Also(s.Escapes))
 	return b.String()
 }
 
@@ -126,6 +129,7 @@ func (k *keeper) stats() Stats {
 		Name: k.name, Type: k.typ, HighWater: k.high, Depot: k.held,
 		Max: bound(k.max), MaxBytes: bound(k.maxBytes), Floor: k.floor,
 		Misses: k.large.misses, Puts: k.large.puts, DroppedSize: k.large.dropped,
+		Escapes: escape.Count("pool", k.name),
 	}
 	for _, d := range k.depots {
 		c := d.stats(&s)

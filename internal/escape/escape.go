@@ -82,7 +82,9 @@ func (r *Release) Add(typ string, p *byte, bytes int) {
 // is not watched: in a program that never collects it would be a leak itself.
 const maxPending = 1 << 16
 
-var pending struct {
+var pending pendingReleases
+
+type pendingReleases struct {
 	mu      sync.Mutex
 	list    []*Release
 	serial  uint64
@@ -90,7 +92,11 @@ var pending struct {
 	self    *self
 
 	recent []finding // those that were found last, for Since
+	counts map[owner]uint64
 }
+
+// An owner is all of one kind and name.
+type owner struct{ what, name string }
 
 // A finding is what was alive of one type in one release.
 type finding struct {
@@ -168,6 +174,7 @@ func settle(over func(*Release) bool) {
 	}
 	for _, e := range found {
 		leak.Add(e.Finding)
+		p.count(owner{e.What, e.Name})
 	}
 	p.mu.Unlock()
 	if f := told.Load(); f != nil {
@@ -175,6 +182,31 @@ func settle(over func(*Release) bool) {
 			(*f)(e.Finding)
 		}
 	}
+}
+
+// maxCounts bounds the names that Count knows.
+const maxCounts = 1 << 16
+
+// count counts a finding. The lock is held.
+func (p *pendingReleases) count(o owner) {
+	if p.counts == nil {
+		p.counts = make(map[owner]uint64)
+	}
+	if _, ok := p.counts[o]; ok || len(p.counts) < maxCounts {
+		p.counts[o]++
+	}
+}
+
+// Count returns how often something was found that all of one kind and name had
+// released: of each type, once for a release. What has no name is not told apart
+// and has none.
+func Count(what, name string) uint64 {
+	if name == "" {
+		return 0
+	}
+	pending.mu.Lock()
+	defer pending.mu.Unlock()
+	return pending.counts[owner{what, name}]
 }
 
 // escapes appends what is alive to list, by type.

@@ -37,3 +37,15 @@ func List(list []leak.Finding) string {
 	}
 	return b.String()
 }
+
+// Also returns what a line of statistics says of escapes in the end: nothing, if
+// there are none.
+func Also(n uint64) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", 1 escape"
+	}
+	return fmt.Sprintf(", %d escapes", n)
+}

@@ -1,0 +1,73 @@
+package escape_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/memctx"
+	"github.com/haven-mem/haven/pool"
+	"github.com/haven-mem/haven/slab"
+)
+
+var runs int // of the test: the counts are the process's
+
+// Statistics have the number of escapes of their name, and of no other.
+func TestCountByName(t *testing.T) {
+	defer escape.All()()
+	first := escape.Now()
+	runs++
+	name := fmt.Sprintf("counted %d", runs)
+
+	a := arena.NewArena(arena.Name(name))
+	other := arena.NewArena(arena.Name(name + " too"))
+	mc := memctx.New(name + " context")
+	defer mc.Delete()
+	c := slab.NewCache[node](slab.Name(name))
+	p := pool.New(func() *node { return new(node) }, pool.Name(name))
+	var kept []*node
+	for range 3 {
+		kept = append(kept, arena.New[node](a), arena.New[node](mc.Arena()))
+		arena.New[node](other)
+		a.Reset()
+		other.Reset()
+		mc.Reset()
+	}
+	x := c.Alloc()
+	c.Free(x)
+	c.Shrink()
+	y := p.Get()
+	p.Put(y)
+	kept = append(kept, x, y)
+
+	escape.Since(first)
+	runtime.KeepAlive(kept)
+	var names memctx.NameStats
+	for n := range memctx.Names() {
+		if n.Name == name+" context" {
+			names = n
+		}
+	}
+	for _, s := range []struct {
+		of    fmt.Stringer
+		n     uint64
+		want  uint64
+		shown string
+	}{
+		{a.Stats(), a.Stats().Escapes, 3, ", 3 escapes"},
+		{other.Stats(), other.Stats().Escapes, 0, ""},
+		{names, names.Escapes, 3, ", 3 escapes;"},
+		{c.Stats(), c.Stats().Escapes, 1, ", 1 escape"},
+		{p.Stats(), p.Stats().Escapes, 1, ", 1 escape"},
+	} {
+		if s.n != s.want || !strings.Contains(s.of.String(), s.shown) || s.shown == "" && strings.Contains(s.of.String(), " escape") {
+			t.Errorf("%d escapes, want %d: %v", s.n, s.want, s.of)
+		}
+	}
+	if n := escape.Count("arena", ""); n != 0 {
+		t.Errorf("%d escapes without a name", n)
+	}
+}
