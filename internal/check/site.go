@@ -3,6 +3,7 @@ package check
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/leak"
 )
@@ -28,18 +29,45 @@ var sites struct {
 
 // Here returns the site of the caller, as the callers of Haven see it. skip is the
 // number of frames of Haven that are certain to be in front, the caller's own
-// included. It costs the walk of the stack; frames get their names when they are
-// printed.
+// included. It costs some twenty nanoseconds where the same stack was seen before,
+// and on amd64 and arm64; else what runtime.Callers does. Frames get their names when
+// they are printed.
 func Here(skip int) Site { return here(skip+1, set.depth) }
 
 // Release is Here with a deep stack, for what happens once for many allocations,
 // many frames of Haven below.
 func Release() Site { return here(2, deep) }
 
+// known has sites by the fingerprint of the stack: its upper bits, and the site in
+// the lower ones. A stack that has lost its place to another is captured again.
+var known [1 << 14]atomic.Uint64
+
+const siteBits = 24
+
 func here(skip, depth int) Site {
 	if !set.stacks {
 		return 0
 	}
+	// What is inlined makes more frames of those that fingerprint sees, never less.
+	h, ok := fingerprint(skip + depth)
+	if !ok {
+		return capture(skip+1, depth)
+	}
+	h += uint64(skip)<<8 + uint64(depth)
+	at := &known[h%uint64(len(known))]
+	const mask = 1<<siteBits - 1
+	if x := at.Load(); x != 0 && x&^mask == h&^mask {
+		return Site(x & mask)
+	}
+	s := capture(skip+1, depth)
+	if s <= mask {
+		at.Store(h&^mask | uint64(s))
+	}
+	return s
+}
+
+// capture is here by way of the runtime.
+func capture(skip, depth int) Site {
 	var p pcs
 	runtime.Callers(skip+1, p[:depth])
 	sites.mu.RLock()
