@@ -3,6 +3,7 @@ package escape_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,32 @@ func TestNothingToWatch(t *testing.T) {
 		t.Error("watched")
 	}
 	runtime.KeepAlive(small)
+}
+
+// What a release had of one type is one escape.
+func TestPiecesByType(t *testing.T) {
+	r := escape.Begin("thing", "two types", nil)
+	var kept []*block
+	for i, typ := range []string{"red", "blue", "red", "red", "blue", "gone"} {
+		b := new(block)
+		r.Add(typ, b.start(), int(unsafe.Sizeof(*b)))
+		if i < 5 {
+			kept = append(kept, b)
+		}
+	}
+	first := escape.Now()
+	r.Watch()
+	list, _ := escape.Since(first)
+	runtime.KeepAlive(kept)
+	var got []string
+	for _, f := range list {
+		got = append(got, fmt.Sprintf("%s: %d pieces, %d bytes", f.Type, f.Chunks, f.Bytes))
+	}
+	size := int(unsafe.Sizeof(block{}))
+	want := []string{fmt.Sprintf("red: 3 pieces, %d bytes", 3*size), fmt.Sprintf("blue: 2 pieces, %d bytes", 2*size)}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // Since gives each escape to everybody who asks for it, and of releases after the
