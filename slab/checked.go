@@ -18,14 +18,16 @@ func (c *Cache[T]) noteAlloc(p *T) {
 	c.checked.Alloc(unsafe.Pointer(p), c.name, c.title(), reflect.TypeFor[T]())
 }
 
-// checkFree reports a Free that is a mistake.
-func (c *Cache[T]) checkFree(p *T) {
+// checkFree reports a Free that is a mistake, which is to change nothing.
+func (c *Cache[T]) checkFree(p *T) (ok bool) {
 	if c.ops.size == 0 {
-		return
+		return true
 	}
-	if bad := c.checked.Check(unsafe.Pointer(p), c.title()); bad != nil {
+	bad := c.checked.Check(unsafe.Pointer(p), c.title())
+	if bad != nil {
 		check.Raise(bad)
 	}
+	return bad == nil
 }
 
 // freeChecked poisons p and has it wait.

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/layout"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/slab"
 )
 
@@ -130,6 +131,7 @@ func TestHandleOfAnotherTable(t *testing.T) {
 // A slot is retired before its generations come round, and its handles never
 // match again.
 func TestHandleRetires(t *testing.T) {
+	testkit.NeedsReuse(t)
 	for _, start := range []uint32{0, 2, 1<<32 - 2, 1 << 31, 123456} {
 		table := slab.TableFrom[station](start, slab.Capacity(10))
 		list := stations(table, 10)
@@ -189,6 +191,7 @@ func placeText[T any](h slab.Handle[T]) string {
 }
 
 func TestHandleString(t *testing.T) {
+	testkit.NeedsReuse(t)
 	table := slab.TableFrom[station](100)
 	list := stations(table, 20000) // many chunks
 	for i, h := range list {

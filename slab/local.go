@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/escape"
 )
 
@@ -37,7 +38,8 @@ type Local[T any] struct {
 	//	out     = in use + i
 	//
 	// where resting counts those that are free in their slabs, and out those
-	// that left them for the magazine or for the user.
+	// that left them for the magazine or for the user. In the check build those
+	// that wait in checked are out as well.
 	mag     []*T // mag[:i] are free
 	i       int
 	full    int // when i is this, settle: min(len(mag), out+1), so one more than can come back
@@ -49,6 +51,7 @@ type Local[T any] struct {
 	low   int            // no slab before slabs[low] has a free object
 	last  int            // the slab where find found its last object
 
+	checked check.Objects
 	watched escape.Countdown // slabs given back to the next one that is watched
 }
 
@@ -62,6 +65,9 @@ const maxMagazine = 1024
 // check. With more than a thousand objects in use, it takes them from their slabs
 // about 500 at a time, which costs some nanoseconds for each.
 func (l *Local[T]) Alloc() *T {
+	if check.Enabled {
+		return l.allocChecked()
+	}
 	if l.i == 0 {
 		l.refill()
 	}
@@ -77,6 +83,10 @@ func (l *Local[T]) Alloc() *T {
 // use, it takes those that are free to their slabs from time to time, which costs
 // some nanoseconds for each.
 func (l *Local[T]) Free(p *T) {
+	if check.Enabled {
+		l.freeChecked(p)
+		return
+	}
 	// SAFETY: an array of one T has the layout of a T. To write *p = *new(T)
 	// would cost six of the inliner's budget more (GC.md fact 11); as it is, Free
 	// costs all of the 80.
@@ -179,6 +189,9 @@ func (l *Local[T]) complaint(p *T, k int) string {
 // the magazine and for each slab, and panics for mistakes made before; see
 // [Local].
 func (l *Local[T]) Shrink() int {
+	if check.Enabled {
+		l.leave(true)
+	}
 	l.mustSettle()
 	clear(l.mag) // what was handed out left its pointers there
 	before := l.Stats().Bytes

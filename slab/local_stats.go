@@ -24,11 +24,15 @@ type LocalStats struct {
 
 // Stats returns the numbers of the Local in constant time.
 func (l *Local[T]) Stats() LocalStats {
+	free := l.i
+	if check.Enabled { // what waits is free
+		free += l.checked.Waiting()
+	}
 	s := LocalStats{
 		Type:       reflect.TypeFor[T]().String(),
 		ObjectSize: int(l.size()),
-		Active:     l.out - l.i,
-		Cached:     l.i,
+		Active:     l.out - free,
+		Cached:     free,
 		Resting:    l.resting,
 		Objects:    l.out + l.resting,
 		Slabs:      len(l.slabs),

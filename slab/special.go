@@ -86,8 +86,8 @@ func (c *Cache[T]) free(p *T) {
 	if p == nil {
 		panic("slab: Free of a nil *" + c.ops.typ + " in " + c.title())
 	}
-	if check.Enabled {
-		c.checkFree(p)
+	if check.Enabled && !c.checkFree(p) {
+		return
 	}
 	done := false
 	defer func() {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+
+	"github.com/haven-mem/haven/internal/check"
 )
 
 // A Table holds elements of type T that are found by a [Handle]. A handle to an
@@ -54,6 +56,8 @@ type Table[T any] struct {
 	unused int
 	len    int
 	start  uint32 // the generation that slots begin with, and are retired at
+
+	checked check.Objects
 
 	slots    int // in all chunks
 	retired  int
@@ -114,6 +118,9 @@ func (t *Table[T]) insert(v T) (Handle[T], *T) {
 	s.v = v
 	t.len++
 	h.gen = s.gen
+	if check.Enabled {
+		t.noteInsert(&s.v)
+	}
 	return h, &s.v
 }
 
@@ -151,6 +158,8 @@ func (t *Table[T]) Remove(h Handle[T]) bool {
 	t.len--
 	if s.gen == t.start {
 		t.retired++
+	} else if check.Enabled {
+		t.removeChecked(s, h.place)
 	} else {
 		s.next = t.free
 		t.free = h.place

@@ -64,7 +64,7 @@ func (t *Table[T]) grow() error {
 func (t *Table[T]) title() string { return titleOf("table", t.name) }
 
 // checkInvariants verifies, in the check build only, what is so when no slot is
-// free: each is in use or retired.
+// free: each is in use, or retired, or waits as the check build has it.
 func (t *Table[T]) checkInvariants() {
 	if !check.Enabled {
 		return
@@ -80,7 +80,7 @@ func (t *Table[T]) checkInvariants() {
 			}
 		}
 	}
-	if slots != t.slots || live != t.len || retired != t.retired || slots != live+retired {
+	if slots != t.slots || live != t.len || retired != t.retired || slots != live+retired+t.checked.Waiting() {
 		panic(fmt.Sprintf("slab: %d slots, %d in use, %d retired: %v", slots, live, retired, t))
 	}
 }

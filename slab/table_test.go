@@ -54,6 +54,7 @@ func stations(table *slab.Table[station], n int) []slab.Handle[station] {
 }
 
 func TestTable(t *testing.T) {
+	testkit.NeedsReuse(t)
 	for _, table := range []*slab.Table[station]{{}, slab.NewTable[station](), slab.NewTable[station](slab.Name("n"), slab.Capacity(100000), slab.Option{})} {
 		if table.Len() != 0 {
 			t.Error("not empty")
@@ -204,6 +205,7 @@ func TestTableCapacity(t *testing.T) {
 
 // There is an end to the numbers that handles have for slots.
 func TestTableOutOfSlots(t *testing.T) {
+	testkit.NeedsReuse(t)
 	table := slab.NewTable[station](slab.Name("all"))
 	list := stations(table, 1)
 	for table.Stats().Free > 0 {
@@ -243,6 +245,7 @@ func TestTableString(t *testing.T) {
 }
 
 func TestTableSteady(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	var table slab.Table[folder]
 	list := make([]slab.Handle[folder], 1000)
@@ -309,6 +312,7 @@ func scanned() uint64 {
 // The collector skips the memory of a table of a type without pointers: by the
 // layout of its slots, and as measured.
 func TestTableIsNotScanned(t *testing.T) {
+	testkit.NeedsReuse(t)
 	if n := layout.Of(slab.SlotType[station]()).Pointers; n != 0 {
 		t.Errorf("a slot of a type without pointers has %d", n)
 	}
