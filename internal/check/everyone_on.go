@@ -14,13 +14,18 @@ var everyone members
 
 type members struct {
 	mu   sync.Mutex
-	list []weak.Pointer[Objects]
+	list []weak.Pointer[self]
 }
 
+// A self stands for Objects in weak pointers, which must not refer to a global
+// variable (GC.md fact 15), as a zero Cache may well be.
+type self struct{ o *Objects }
+
 func (m *members) add(o *Objects) {
+	o.self = &self{o}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.list = append(m.list, weak.Make(o))
+	m.list = append(m.list, weak.Make(o.self))
 }
 
 // all returns those that are alive.
@@ -30,8 +35,8 @@ func (m *members) all() []*Objects {
 	var live []*Objects
 	kept := m.list[:0]
 	for _, w := range m.list {
-		if o := w.Value(); o != nil {
-			live = append(live, o)
+		if s := w.Value(); s != nil {
+			live = append(live, s.o)
 			kept = append(kept, w)
 		}
 	}

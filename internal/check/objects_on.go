@@ -18,6 +18,7 @@ type Objects struct {
 	mu    sync.Mutex
 	by    map[unsafe.Pointer]*object // in use or waiting
 	queue []*object                  // waiting, the oldest first
+	self  *self
 }
 
 type object struct {
