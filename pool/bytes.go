@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/magazine"
 )
@@ -78,6 +79,9 @@ func (b *Bytes) startZero() { b.start(configOf("Bytes", "", nil)) }
 // what Go's heap can hold. It costs what [Pool.Get] does, and some two nanoseconds
 // to find the class.
 func (b *Bytes) Get(n int) *[]byte {
+	if check.Enabled {
+		return b.getChecked(n)
+	}
 	if b == nil || uint(n) > largest {
 		return b.get(n)
 	}
@@ -114,6 +118,10 @@ func (b *Bytes) Get(n int) *[]byte {
 // put twice (see [Pool]). It costs what [Pool.Put] does, and the time to clear the
 // buffer, unless b is [Dirty].
 func (b *Bytes) Put(p *[]byte) {
+	if check.Enabled && b.checks() && p != nil {
+		b.putChecked(p)
+		return
+	}
 	if b == nil || p == nil || uint(cap(*p)-smallest) > largest-smallest {
 		b.refuse(p)
 		return

@@ -3,6 +3,7 @@ package pool
 import (
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
 )
@@ -42,6 +43,8 @@ type depot struct {
 	seen  seen
 	least int // the shortest that idle was since the last step
 	spare *magazine.Magazine
+
+	checked check.Idle // what comes before the magazines in the check build
 
 	counts
 	lastOps uint64 // at the last step

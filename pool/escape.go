@@ -132,22 +132,23 @@ func (k *keeper) mark(p unsafe.Pointer, at *byte) {
 }
 
 // unmark reports whether the object at p is marked and its memory is that at at.
-// Then it is the caller's to watch, and counts as dropped.
-func (k *keeper) unmark(d *depot, p unsafe.Pointer, at *byte) bool {
+// Then it is the caller's to watch, and to count as dropped.
+func (k *keeper) unmark(p unsafe.Pointer, at *byte) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	m, ok := k.watching.marks[address(p)]
-	if ok {
-		delete(k.watching.marks, address(p))
-		// The address may be that of another object by now.
-		if ok = m.at.Value() == at; ok {
-			d.puts++
-			d.droppedWatched++
-			k.away--
-		}
-	}
+	delete(k.watching.marks, address(p))
 	k.hook()
-	return ok
+	return ok && m.at.Value() == at // or the address is that of another object by now
+}
+
+// dropWatched counts an object as dropped.
+func (d *depot) dropWatched() {
+	d.keeper.mu.Lock()
+	defer d.keeper.mu.Unlock()
+	d.puts++
+	d.droppedWatched++
+	d.keeper.away--
 }
 
 // watch watches memory that was just released.
@@ -183,9 +184,10 @@ func (p *Pool[T]) getMarked() *T {
 // watchPut reports whether x was marked and is now dropped and watched.
 func (p *Pool[T]) watchPut(x *T) bool {
 	at := (*byte)(unsafe.Pointer(x)) // SAFETY: it is for a weak pointer (GC.md fact 21)
-	if !p.unmark(&p.depot, unsafe.Pointer(x), at) {
+	if !p.unmark(unsafe.Pointer(x), at) {
 		return false
 	}
+	p.depot.dropWatched()
 	p.watch(reflect.TypeFor[T]().String(), at, int(unsafe.Sizeof(*x)))
 	return true
 }
@@ -204,9 +206,10 @@ func (b *Bytes) getMarked(d *depot, i, n int) *[]byte {
 // watchPut reports whether the buffer was marked and is now dropped and watched.
 func (b *Bytes) watchPut(p *[]byte) bool {
 	at := unsafe.SliceData(*p)
-	if !b.unmark(b.class(classOf(cap(*p))), unsafe.Pointer(p), at) {
+	if !b.unmark(unsafe.Pointer(p), at) {
 		return false
 	}
+	b.class(classOf(cap(*p))).dropWatched()
 	b.watch("[]uint8", at, cap(*p))
 	return true
 }

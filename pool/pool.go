@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 )
 
@@ -86,6 +87,9 @@ func (p *Pool[T]) Get() *T {
 	if p == nil {
 		return new(T)
 	}
+	if check.Enabled {
+		return p.getChecked()
+	}
 	if p.hooks.Load()&hookGet != 0 { // in one condition it would take three jumps
 		return p.get()
 	}
@@ -112,7 +116,7 @@ func (p *Pool[T]) Get() *T {
 // [Pool]) and if [Cost] returns a negative number. It costs what Get does, and
 // what Reset and Cost do; with Cost, some nanoseconds more.
 func (p *Pool[T]) Put(x *T) {
-	if x == nil || p == nil {
+	if x == nil || p == nil || check.Enabled {
 		p.putSlow(x)
 		return
 	}
@@ -201,6 +205,10 @@ func (p *Pool[T]) putSlow(x *T) {
 		panic(fmt.Sprintf("pool: Put of a nil %s into %s", p.typ, p.title()))
 	}
 	p.once.Do(p.startZero)
+	if check.Enabled && p.checks() {
+		p.putChecked(x)
+		return
+	}
 	if p.reset != nil {
 		p.reset(x)
 	}

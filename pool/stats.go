@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
@@ -174,6 +175,13 @@ func (d *depot) stats(s *Stats) ClassStats {
 			s.Bytes += n * d.size
 		}
 	})
+	if check.Enabled { // what waits is idle
+		n, bytes := d.checked.Waiting()
+		c.Idle += n
+		c.Puts += uint64(n)
+		s.Cached += n
+		s.Bytes += bytes
+	}
 	c.InUse = int(c.Hits + c.Misses - c.Puts)
 	s.Hits += c.Hits
 	s.Misses += c.Misses

@@ -5,6 +5,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 )
 
@@ -89,6 +90,9 @@ func (k *keeper) tick() {
 // shrink drops all idle objects but the floor. It returns how many, and the bytes
 // that they counted as.
 func (k *keeper) shrink() (objects, bytes int) {
+	if check.Enabled {
+		k.leave()
+	}
 	k.mu.Lock()
 	for _, d := range k.depots {
 		d.cells.Retire()

@@ -23,6 +23,7 @@ type self struct{ o *Objects }
 
 func (m *members) add(o *Objects) {
 	o.self = &self{o}
+	o.held = heldBy(o.self)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.list = append(m.list, weak.Make(o.self))
@@ -58,5 +59,5 @@ func verifyObjects() (found []*Report) {
 	for _, o := range everyone.all() {
 		found = append(found, o.verify()...)
 	}
-	return found
+	return append(found, verifyIdle()...)
 }

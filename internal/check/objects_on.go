@@ -5,6 +5,7 @@ package check
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -19,6 +20,7 @@ type Objects struct {
 	by    map[unsafe.Pointer]*object // in use or waiting
 	queue []*object                  // waiting, the oldest first
 	self  *self
+	held  *atomic.Int64 // of waiting
 }
 
 type object struct {
@@ -30,6 +32,13 @@ type object struct {
 
 // waiting is how many bytes wait in all queues.
 var waiting atomic.Int64
+
+// heldBy returns a number that is taken from waiting when owner goes.
+func heldBy[T any](owner *T) *atomic.Int64 {
+	n := new(atomic.Int64)
+	runtime.AddCleanup(owner, func(n *atomic.Int64) { waiting.Add(-n.Load()) }, n)
+	return n
+}
 
 // Alloc takes down that p, of type t, was handed out.
 func (o *Objects) Alloc(p unsafe.Pointer, name, owner string, t reflect.Type) {
@@ -91,6 +100,7 @@ func (o *Objects) Free(p unsafe.Pointer, restore func()) {
 	}
 	o.queue = append(o.queue, x)
 	waiting.Add(int64(x.what.size()))
+	o.held.Add(int64(x.what.size()))
 }
 
 // Leave takes the object that has waited longest out of the queue, if there are too
@@ -108,6 +118,7 @@ func (o *Objects) Leave(all bool) (Held, *Report) {
 	p := x.what.Mem
 	delete(o.by, p)
 	waiting.Add(-int64(x.what.size()))
+	o.held.Add(-int64(x.what.size()))
 	if x.hidden {
 		return Held{p, x.restore}, nil
 	}

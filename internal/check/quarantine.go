@@ -21,9 +21,19 @@ func Retire(r *Released) {
 	let(func() bool { return quarantine.bytes > set.quarantine })
 }
 
+// onFlush are called by Flush.
+var onFlush []func()
+
+// OnFlush has f called when what waits in the queues of owners is to leave them. It
+// is for functions init.
+func OnFlush(f func()) { onFlush = append(onFlush, f) }
+
 // Flush has all leave the quarantine.
 func Flush() {
 	if Enabled {
+		for _, f := range onFlush {
+			f()
+		}
 		let(func() bool { return true })
 	}
 }

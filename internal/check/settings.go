@@ -136,3 +136,7 @@ func (s *settings) chooses(name string) bool {
 	}
 	return false
 }
+
+// SetQuarantine sets how many bytes wait, in place of HAVEN_CHECK. It is for
+// functions init of tests, of what happens when memory has waited.
+func SetQuarantine(bytes int) { set.quarantine = bytes }

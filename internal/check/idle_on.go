@@ -1,0 +1,183 @@
+//go:build haven_check
+
+package check
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+	"weak"
+)
+
+// Idle is what was put into a pool, and waits in a queue of its own before the pool
+// may hand it out again. The zero Idle is ready; any number of goroutines may use
+// it.
+type Idle struct {
+	mu    sync.Mutex
+	queue []*waiter // the oldest first
+	bytes int
+	keeps int // of those in queue
+	self  *idleSelf
+	held  *atomic.Int64 // of waiting
+}
+
+type waiter struct {
+	Waiter
+	reported bool
+}
+
+// An idleSelf stands for an Idle in weak pointers.
+type idleSelf struct{ q *Idle }
+
+// mostKeeps bounds how many wait in one queue of those that may hold anything: what
+// they hold does not count.
+const mostKeeps = 64
+
+// overhead is about what is kept for something that waits, in bytes.
+const overhead = 512
+
+// queues are those of all pools. The list keeps none alive.
+var queues struct {
+	mu   sync.Mutex
+	list []weak.Pointer[idleSelf]
+}
+
+// here returns what stands for q.
+func (q *Idle) here() *idleSelf {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.self == nil {
+		q.self = &idleSelf{q}
+		q.held = heldBy(q.self)
+		queues.mu.Lock()
+		defer queues.mu.Unlock()
+		queues.list = append(queues.list, weak.Make(q.self))
+	}
+	return q.self
+}
+
+// Put takes down that l, which Check has found nothing wrong with, is idle from now
+// on, and so is the header by which it was put, if that is not nil. It returns what
+// is to be poisoned; or a report, if somebody else has put l meanwhile.
+func (q *Idle) Put(l Loan, header unsafe.Pointer) (*Released, *Report) {
+	site := Release()
+	self := weak.Make(q.here())
+	inPool := func() bool { return self.Value() != nil }
+	loans.mu.Lock()
+	defer loans.mu.Unlock()
+	x := at(l.first())
+	if bad := l.mistake(x); bad != nil {
+		return nil, bad
+	}
+	what := Released{Owner: l.Owner, Type: l.Type, N: 1, Site: site}
+	if x != nil {
+		what.Marks = x.what.Marks
+		remove(x)
+	}
+	idle := func(p unsafe.Pointer, size uintptr) {
+		alive := onHeap(p)
+		if alive == nil {
+			alive = inPool
+		}
+		enter(&loan{first: uintptr(p), size: size, what: what, idle: true, alive: alive})
+	}
+	idle(l.P, l.Type.Size())
+	if header != nil {
+		idle(header, unsafe.Sizeof([]byte{}))
+	}
+	r := what
+	r.Mem = l.P
+	return &r, nil
+}
+
+// Wait poisons x, which Put has taken down and which is zero, and has it wait.
+func (q *Idle) Wait(x Waiter) {
+	for _, r := range x.What {
+		r.Poison()
+	}
+	x.Cost += overhead
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.queue = append(q.queue, &waiter{Waiter: x})
+	q.bytes += x.Cost
+	if x.Keeps {
+		q.keeps++
+	}
+	waiting.Add(int64(x.Cost))
+	q.held.Add(int64(x.Cost))
+}
+
+// Leave takes what has waited longest out of the queue, if there are more than so
+// many objects or bytes in it, or too many bytes in all queues, or all are asked
+// for. It returns nil if none is to leave, and the report if it was written to. The
+// caller calls the function.
+func (q *Idle) Leave(all bool, objects, bytes int) (back func(), bad *Report) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := len(q.queue)
+	if n == 0 || !all && n <= objects && q.keeps <= mostKeeps && q.bytes-n*overhead <= bytes && waiting.Load() <= int64(set.quarantine) {
+		return nil, nil
+	}
+	x := q.queue[0]
+	q.queue[0] = nil
+	q.queue = q.queue[1:]
+	q.bytes -= x.Cost
+	if x.Keeps {
+		q.keeps--
+	}
+	waiting.Add(-int64(x.Cost))
+	q.held.Add(-int64(x.Cost))
+	if !x.reported {
+		if bad = x.damage(); bad != nil {
+			bad.Now = Release().String()
+		}
+	}
+	return x.Back, bad
+}
+
+func (x *waiter) damage() *Report {
+	for _, r := range x.What {
+		if bad := r.Damage(); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+// Waiting returns how many objects wait, and what they hold.
+func (q *Idle) Waiting() (objects, bytes int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.queue), q.bytes - len(q.queue)*overhead
+}
+
+// verify returns the reports for what waits and was written to.
+func (q *Idle) verify() (found []*Report) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, x := range q.queue {
+		if bad := x.damage(); bad != nil && !x.reported {
+			found = append(found, bad)
+			x.reported = true // once is enough
+		}
+	}
+	return found
+}
+
+func verifyIdle() (found []*Report) {
+	queues.mu.Lock()
+	var live []*idleSelf
+	kept := queues.list[:0]
+	for _, w := range queues.list {
+		if s := w.Value(); s != nil {
+			live = append(live, s)
+			kept = append(kept, w)
+		}
+	}
+	queues.list = kept
+	queues.mu.Unlock()
+	for _, s := range live {
+		found = append(found, s.q.verify()...)
+	}
+	return found
+}

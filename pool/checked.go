@@ -1,0 +1,168 @@
+package pool
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/layout"
+	"github.com/haven-mem/haven/internal/magazine"
+)
+
+// In the check build what is put is poisoned, and waits in a queue before it goes to
+// the magazines as it was. A second Put, one of a part of an object, and a write to
+// what waits are reported, at once or when it leaves the queue. What is in the
+// magazines and in the depot is known to be idle, but not poisoned.
+//
+// What an object held is copied for that time, unless it was marked to be watched
+// (see escape.go): then nobody gets it again.
+
+// init has what waits leave when somebody asks for all escapes.
+func init() {
+	check.OnFlush(func() {
+		for s := range working.All() {
+			s.k.leave()
+		}
+	})
+}
+
+// leave has all objects that wait leave their queues.
+func (k *keeper) leave() {
+	k.mu.Lock()
+	depots := append([]*depot(nil), k.depots...)
+	k.mu.Unlock()
+	for _, d := range depots {
+		d.leave(true)
+	}
+}
+
+// leave has objects leave that have waited long enough, or all.
+func (d *depot) leave(all bool) {
+	k := d.keeper
+	leave(&d.checked, all, k.max, k.maxBytes)
+}
+
+func leave(q *check.Idle, all bool, objects, bytes int) {
+	n, _ := q.Waiting()
+	for range n { // and not those that come meanwhile
+		back, bad := q.Leave(all, objects, bytes)
+		if back == nil {
+			return
+		}
+		back()
+		if bad != nil {
+			check.Raise(bad)
+		}
+	}
+}
+
+// wait has an object that Put has taken down wait. back gives it to the depot, or is
+// nil if r is to watch it, of so many bytes.
+func (d *depot) wait(x check.Waiter, r *escape.Release, typ string, at *byte, bytes int) {
+	d.keeper.moved(-1)
+	back := x.Back
+	x.Back = func() {
+		d.keeper.moved(1)
+		if r == nil {
+			back()
+			return
+		}
+		d.dropWatched()
+		r.Add(typ, at, bytes)
+		r.Watch()
+	}
+	d.checked.Wait(x)
+	d.leave(false)
+}
+
+// moved counts objects as in use, or as not.
+func (k *keeper) moved(n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.away += n
+}
+
+// put returns a report for a Put that is a mistake, which is to change nothing, and
+// what is to be poisoned.
+func put(q *check.Idle, l check.Loan, header unsafe.Pointer) *check.Released {
+	what, bad := q.Put(l, header)
+	if bad != nil {
+		check.Raise(bad)
+	}
+	return what
+}
+
+// ok reports whether the Put of l is none that is a mistake, which it reports.
+func ok(l check.Loan) bool {
+	bad := l.Check()
+	if bad != nil {
+		check.Raise(bad)
+	}
+	return bad == nil
+}
+
+// keep returns a function that makes *x what it is now.
+func keep[T any](x *T) func() {
+	held := new(T)
+	*held = *x
+	return func() {
+		wipe(x)
+		*x = *held
+	}
+}
+
+func wipe[T any](x *T) { clear(unsafe.Slice(x, 1)) }
+
+func loanOf[T any](x *T, owner string) check.Loan {
+	return check.Loan{P: unsafe.Pointer(x), Type: reflect.TypeFor[T](), Owner: owner}
+}
+
+// checks reports whether objects of the pool are checked. The pool is ready.
+func (p *Pool[T]) checks() bool { return p.depot.size > 0 && check.Poisons(p.name) }
+
+// getChecked is Get.
+func (p *Pool[T]) getChecked() *T {
+	x := p.get()
+	if p.checks() {
+		loanOf(x, p.title()).Got(nil)
+	}
+	return x
+}
+
+// putChecked is Put.
+func (p *Pool[T]) putChecked(x *T) {
+	l := loanOf(x, p.title())
+	if !ok(l) {
+		return
+	}
+	if p.reset != nil {
+		p.reset(x)
+	}
+	cost := p.depot.size
+	if p.cost != nil {
+		cost = p.costOf(x)
+	}
+	what := put(&p.depot.checked, l, nil)
+	if what == nil {
+		return
+	}
+	var r *escape.Release
+	w := check.Waiter{What: []*check.Released{what}, Cost: cost}
+	at := (*byte)(unsafe.Pointer(x)) // SAFETY: it is for a weak pointer (GC.md fact 21)
+	if p.hooks.Load()&hookPut != 0 && p.unmark(unsafe.Pointer(x), at) {
+		r = escape.Begin("pool", p.name, nil)
+	} else {
+		restore := keep(x)
+		w.Keeps = layout.HasPointers(l.Type)
+		w.Back = func() {
+			restore()
+			if magazine.Race {
+				magazine.Release(unsafe.Pointer(x))
+			}
+			p.depot.put(unsafe.Pointer(x), uint(cost))
+		}
+	}
+	wipe(x)
+	p.depot.wait(w, r, l.Type.String(), at, p.depot.size)
+}
