@@ -153,6 +153,7 @@ func TestBytesForeign(t *testing.T) {
 
 // Dirty leaves in a buffer what was there.
 func TestBytesDirty(t *testing.T) {
+	testkit.NeedsReuse(t)
 	noGC(t)
 	for _, dirty := range []bool{false, true} {
 		b := pool.NewBytes()
@@ -176,6 +177,7 @@ func TestBytesDirty(t *testing.T) {
 
 // All classes together keep to the bounds, at any time.
 func TestBytesBoundsAreStrict(t *testing.T) {
+	testkit.NeedsReuse(t)
 	const mib = 1 << 20
 	for _, c := range []struct{ max, maxBytes int }{{0, 1 * mib}, {0, 100_000}, {0, 5000}, {50, mib}, {3, mib}} {
 		b := pool.NewBytes(pool.Max(c.max), pool.MaxBytes(c.maxBytes))
@@ -252,6 +254,7 @@ func TestBytesMagazines(t *testing.T) {
 
 // A steady program allocates nothing, slice headers included.
 func TestBytesSteady(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	noGC(t)
 	sizes := []int{0, 10, 100, 1500, 4096, 70_000, 1 << 20}
@@ -319,6 +322,7 @@ func TestBytesTrimsEachClass(t *testing.T) {
 
 // A header that is put twice is noticed.
 func TestBytesPutTwice(t *testing.T) {
+	testkit.NeedsReuse(t)
 	noGC(t)
 	b := pool.NewBytes(pool.Name("b"))
 	p := b.Get(100)

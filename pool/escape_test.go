@@ -31,6 +31,7 @@ func sampleEvery(t *testing.T, n uint32) {
 // After a collection that finds enough Puts, one object is marked, by a Get, and
 // watched when it is put. All others are kept.
 func TestWatchOneOfMany(t *testing.T) {
+	testkit.NeedsReuse(t)
 	sampleEvery(t, 100)
 	p := pool.New[item](nil, pool.Name("one of many"))
 	serial := escape.Now()

@@ -56,6 +56,7 @@ func traffic(p *pool.Pool[object]) {
 
 // No more than Max objects are idle, at any time.
 func TestMaxIsStrict(t *testing.T) {
+	testkit.NeedsReuse(t)
 	for _, bound := range []int{1, 2, 7, 8, 9, 30, 100, 456, 1000} {
 		t.Run(fmt.Sprint(bound), func(t *testing.T) {
 			p := pool.New[object](nil, pool.Max(bound))

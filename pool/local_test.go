@@ -87,6 +87,7 @@ func TestLocalForgets(t *testing.T) {
 }
 
 func TestLocalPutTwice(t *testing.T) {
+	testkit.NeedsReuse(t)
 	want := func(x *object) string {
 		return fmt.Sprintf(`pool: Local "l": object %p (*pool_test.object) was Put twice`, x)
 	}
@@ -152,6 +153,7 @@ func TestLocalCallbacks(t *testing.T) {
 }
 
 func TestLocalSteady(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	var l pool.Local[object]
 	var out [50]*object

@@ -135,12 +135,13 @@ func TestPool(t *testing.T) {
 			if s := checkStats(t, p.Stats()); s.Idle+int(s.Trimmed) < n-int(before.Idle) {
 				t.Fatalf("%d objects put, %+v", n, s)
 			}
-			for x, n := range drain(t, p) {
+			back := drain(t, p)
+			for x, n := range back {
 				if n != 1 || !put[x] || x.id != 5 {
 					t.Fatalf("got %+v %d times, which was put: %v", x, n, put[x])
 				}
 			}
-			for x := range put {
+			for x := range back {
 				p.Put(x)
 			}
 			if p.Shrink() == 0 || checkStats(t, p.Stats()).Idle != 0 {
@@ -191,6 +192,7 @@ func TestPoolLastInFirstOut(t *testing.T) {
 // At the border between two magazines a P goes on without the depot: its two
 // change places. (With the depot, this would wait for ever.)
 func TestPoolAtTheBorder(t *testing.T) {
+	testkit.NeedsReuse(t)
 	if !pool.Pinned {
 		t.Skip("a goroutine may find several pairs of magazines")
 	}
@@ -259,6 +261,7 @@ func TestPoolUnsized(t *testing.T) {
 
 // A steady program allocates nothing, in magazines and beyond them.
 func TestPoolSteady(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	noGC(t)
 	cost := pool.Cost(func(x *object) int { return 10 })

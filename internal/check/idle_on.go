@@ -95,7 +95,7 @@ func (q *Idle) Wait(x Waiter) {
 	for _, r := range x.What {
 		r.Poison()
 	}
-	x.Cost += overhead
+	x.Cost = overhead + min(x.Cost, 1<<30) // any number may come from a user
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.queue = append(q.queue, &waiter{Waiter: x})
