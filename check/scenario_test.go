@@ -5,6 +5,7 @@ package check_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -213,8 +214,8 @@ func faults(f func()) {
 func TestScenarios(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("HAVEN_SCENARIO")); err == nil {
 		scenarios[n].run(func(what string) {
-			_, _, line, _ := runtime.Caller(1)
-			os.Stdout.WriteString("LINE " + what + " scenario_test.go:" + strconv.Itoa(line+1) + "\n")
+			_, file, line, _ := runtime.Caller(1)
+			os.Stdout.WriteString("LINE " + what + " " + filepath.Base(file) + ":" + strconv.Itoa(line+1) + "\n")
 		})
 		os.Exit(0)
 	}

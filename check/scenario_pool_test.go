@@ -1,0 +1,345 @@
+//go:build haven_check
+
+package check_test
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/testkit"
+	"github.com/haven-mem/haven/pool"
+)
+
+func init() { scenarios = append(scenarios, poolScenarios...) }
+
+// A record is what pools are for: what is behind its pointers stays over a Put.
+type record struct {
+	id    int
+	buf   []byte
+	lines []string
+}
+
+func newRecord() *record { return &record{buf: make([]byte, 0, 100)} }
+
+func resetRecord(r *record) { *r = record{buf: r.buf[:0], lines: r.lines[:0]} }
+
+// newRecords returns a pool. (Its name is one that no test of escapes looks for.)
+func newRecords() *pool.Pool[record] {
+	return pool.New(newRecord, pool.Name("records"), pool.Reset(resetRecord))
+}
+
+var poolScenarios = []scenario{
+	{"pool: a field written after Put", func(here func(string)) {
+		p := newRecords()
+		here("allocated")
+		x := p.Get()
+		here("released")
+		p.Put(x)
+		x.id = 7
+		fail(check.Verify())
+	}, []string{"write after release", ".id", `Pool "records"`, "check_test.record"}},
+	{"pool: a pointer written after Put, found by Shrink", func(here func(string)) {
+		p := newRecords()
+		here("allocated")
+		x := p.Get()
+		here("released")
+		p.Put(x)
+		x.buf = nil
+		p.Shrink()
+	}, []string{"write after release", ".buf", "found at"}},
+	{"pool: a slice read after Put", func(here func(string)) {
+		p := newRecords()
+		here("allocated")
+		x := p.Get()
+		here("released")
+		p.Put(x)
+		faults(func() { sink = x.buf[0] })
+	}, []string{"use after release", `Pool "records"`}},
+	{"pool: a second Put", func(here func(string)) {
+		p := newRecords()
+		here("allocated")
+		x := p.Get()
+		here("released")
+		p.Put(x)
+		p.Put(p.Get())
+		p.Put(x)
+	}, []string{"second put", `Pool "records"`}},
+	{"pool: a second Put, of an object that has waited", func(here func(string)) {
+		p := newRecords()
+		here("allocated")
+		x := p.Get()
+		here("released")
+		p.Put(x)
+		p.Shrink()
+		p.Put(x)
+	}, []string{"second put", `Pool "records"`}},
+	{"pool: a second Put of an object of its user's", func(here func(string)) {
+		p := new(pool.Pool[record])
+		x := newRecord()
+		here("released")
+		p.Put(x)
+		p.Put(x)
+	}, []string{"second put", "a Pool without a name"}},
+	{"pool: a second Put of a global variable", func(here func(string)) {
+		p := new(pool.Pool[record])
+		here("released")
+		p.Put(&globalRecord)
+		p.Put(&globalRecord)
+	}, []string{"second put"}},
+	{"pool: a Put of what is idle in another pool", func(here func(string)) {
+		p, q := newRecords(), pool.New(newRecord, pool.Name("others"))
+		here("allocated")
+		x := p.Get()
+		here("released")
+		p.Put(x)
+		q.Put(x)
+	}, []string{"second put", `put into Pool "others"`, `record of Pool "records"`}},
+	{"pool: a Put of a part of an object in use", func(here func(string)) {
+		p := pool.New[[4]record](nil, pool.Name("fours"))
+		q := newRecords()
+		here("allocated")
+		x := p.Get()
+		q.Put(&x[1])
+	}, []string{"put of an interior pointer", `Pool "fours"`, "points 56 bytes"}},
+	{"pool: a Put of the first part of an object in use", func(here func(string)) {
+		p := pool.New[[4]record](nil, pool.Name("fours"))
+		q := newRecords()
+		here("allocated")
+		x := p.Get()
+		q.Put(&x[0])
+	}, []string{"put of an interior pointer", `Pool "fours"`, "points 0 bytes"}},
+	{"pool: a Put of a part of an idle object", func(here func(string)) {
+		p := pool.New[[4]record](nil, pool.Name("fours"))
+		q := newRecords()
+		here("allocated")
+		x := p.Get()
+		here("released")
+		p.Put(x)
+		q.Put(&x[3])
+	}, []string{"put of an interior pointer", `Pool "fours"`}},
+	{"pool: many Puts, and a write to the first object", func(here func(string)) {
+		p := new(pool.Pool[record])
+		x := newRecord()
+		here("released")
+		p.Put(x)
+		x.lines = []string{"late"}
+		for range 200 {
+			p.Put(newRecord())
+		}
+	}, []string{"write after release", ".lines"}},
+	{"local pool: a field written after Put", func(here func(string)) {
+		l := pool.NewLocal[record](newRecord, pool.Name("worker"))
+		here("allocated")
+		x := l.Get()
+		here("released")
+		l.Put(x)
+		x.id++
+		fail(check.Verify())
+	}, []string{"write after release", ".id", `Local "worker"`}},
+	{"local pool: a second Put", func(here func(string)) {
+		var l pool.Local[record]
+		here("allocated")
+		x := l.Get()
+		here("released")
+		l.Put(x)
+		l.Put(new(record))
+		l.Put(x)
+	}, []string{"second put", "a Local without a name"}},
+	{"bytes: a byte written after Put", func(here func(string)) {
+		b := pool.NewBytes(pool.Name("frames"))
+		here("allocated")
+		p := b.Get(3000)
+		s := *p
+		here("released")
+		b.Put(p)
+		s[2999] = 7
+		fail(check.Verify())
+	}, []string{"write after release", "[2999]", `Bytes "frames"`}},
+	{"bytes: a byte behind the length written after Put", func(here func(string)) {
+		var b pool.Bytes
+		here("allocated")
+		p := b.Get(100)
+		s := (*p)[:cap(*p)]
+		here("released")
+		b.Put(p)
+		s[cap(s)-1] = 0
+		b.Shrink()
+	}, []string{"write after release", "[111]"}},
+	{"bytes: the header written after Put", func(here func(string)) {
+		var b pool.Bytes
+		here("allocated")
+		p := b.Get(100)
+		here("released")
+		b.Put(p)
+		*p = nil
+		fail(check.Verify())
+	}, []string{"write after release", "[]uint8"}},
+	{"bytes: a byte read through the header after Put", func(here func(string)) {
+		var b pool.Bytes
+		here("allocated")
+		p := b.Get(100)
+		here("released")
+		b.Put(p)
+		faults(func() { sink = *unsafe.SliceData(*p) })
+	}, []string{"use after release"}},
+	{"bytes: a second Put", func(here func(string)) {
+		b := pool.NewBytes(pool.Name("frames"))
+		here("allocated")
+		p := b.Get(100)
+		here("released")
+		b.Put(p)
+		b.Put(p)
+	}, []string{"second put", `Bytes "frames"`}},
+	{"bytes: a second Put by another header", func(here func(string)) {
+		b := pool.NewBytes(pool.Name("frames"), pool.Dirty())
+		here("allocated")
+		p := b.Get(100)
+		s := *p
+		here("released")
+		b.Put(p)
+		b.Put(&s)
+	}, []string{"second put", `Bytes "frames"`}},
+	{"bytes: a Put of a part of an idle buffer", func(here func(string)) {
+		b := pool.NewBytes(pool.Name("frames"))
+		here("allocated")
+		p := b.Get(4000)
+		s := (*p)[1000:]
+		here("released")
+		b.Put(p)
+		b.Put(&s)
+	}, []string{"put of an interior pointer", `Bytes "frames"`, "points 1000 bytes"}},
+	{"bytes: a Put of a small part of an idle buffer", func(here func(string)) {
+		b := pool.NewBytes(pool.Name("frames"))
+		here("allocated")
+		p := b.Get(4000)
+		s := (*p)[:10:10]
+		here("released")
+		b.Put(p)
+		b.Put(&s)
+	}, []string{"second put", `Bytes "frames"`}},
+	{"bytes: a part was put, and then the whole", func(here func(string)) {
+		b := pool.NewBytes(pool.Name("frames"))
+		here("allocated")
+		p := b.Get(4000)
+		s := (*p)[:1000:1000]
+		here("released")
+		b.Put(&s)
+		b.Put(p)
+	}, []string{"second put", `Bytes "frames"`}},
+}
+
+var (
+	globalRecord  record
+	globalRecords pool.Pool[record]
+	globalBytes   pool.Bytes
+)
+
+// TestCorrectPools makes no mistake, and has no report: objects of pools, their
+// users' own, and global variables, which move between goroutines and pools.
+func TestCorrectPools(t *testing.T) {
+	if !testkit.InChild(t) { // where objects come back to the pools
+		testkit.MustChild(t, "HAVEN_ESCAPES=0", "HAVEN_CHECK=")
+		testkit.MustChild(t, "HAVEN_ESCAPES=0", "HAVEN_CHECK=poison,stacks,quarantine=8KB")
+		testkit.MustChild(t, "HAVEN_ESCAPES=0", "HAVEN_CHECK=:records")
+	}
+	named := newRecords()
+	costed := pool.New(newRecord, pool.Cost(func(r *record) int { return cap(r.buf) }), pool.MaxBytes(10_000))
+	few := pool.New[record](nil, pool.Max(3))
+	pools := []*pool.Pool[record]{named, costed, few, &globalRecords}
+	dirty := pool.NewBytes(pool.Dirty())
+	unsized := new(pool.Pool[struct{}])
+	globalRecords.Put(&globalRecord)
+	moving := make(chan *record, 100)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			local := pool.NewLocal[record](newRecord, pool.Reset(resetRecord))
+			var held []*record
+			for i := range 500 {
+				p := pools[(g+i)%len(pools)]
+				x := p.Get()
+				if p == named && (x.id != 0 || cap(x.buf) < 100) {
+					t.Errorf("a new record is %+v", *x)
+				}
+				x.id, x.buf = i, append(x.buf[:0], "text"...)
+				x.lines = append(x.lines[:0], string(x.buf))
+				select {
+				case moving <- x:
+				default:
+					held = append(held, <-moving, x)
+				}
+				if i%10 == 0 {
+					held = append(held, newRecord(), local.Get())
+				}
+				for len(held) > 5 {
+					y := held[0]
+					held = slices.Delete(held, 0, 1)
+					pools[i%len(pools)].Put(y)
+				}
+				y := local.Get()
+				if y.id != 0 || len(y.buf) != 0 {
+					t.Errorf("an object of a Local is %+v", *y)
+				}
+				y.id = 1
+				local.Put(y)
+
+				for _, b := range []*pool.Bytes{dirty, &globalBytes, nil} {
+					buf := b.Get(i*7%3000 + 1)
+					if b == &globalBytes && slices.Max(*buf) != 0 {
+						t.Error("a buffer is not zero")
+					}
+					for k := range *buf {
+						(*buf)[k] = byte(k)
+					}
+					if i%3 == 0 {
+						part := (*buf)[len(*buf)/2:] // in place of the whole
+						buf = &part
+					}
+					b.Put(buf)
+				}
+				unsized.Put(unsized.Get())
+			}
+			for _, x := range held {
+				named.Put(x)
+			}
+		}()
+	}
+	wg.Wait()
+	if err := check.Verify(); err != nil {
+		t.Error(err)
+	}
+	for _, p := range pools {
+		p.Shrink()
+		if s := p.Stats(); s.Idle != 0 || s.Puts != s.Hits+s.Trimmed+s.Dropped() {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// What a pool has seen is not kept by the check build: not what was got and lost, nor
+// what a pool had that is gone, nor what was dropped.
+func TestPoolsLetGo(t *testing.T) {
+	var c testkit.Census
+	alive := newRecords()
+	func() {
+		gone := newRecords()
+		for range 300 {
+			testkit.Enroll(&c, gone.Get())
+			testkit.Enroll(&c, alive.Get())
+			x := testkit.Enroll(&c, newRecord())
+			testkit.Enroll(&c, unsafe.SliceData(x.buf[:1]))
+			alive.Put(x)
+			gone.Put(testkit.Enroll(&c, newRecord()))
+		}
+		runtime.KeepAlive(gone)
+	}()
+	alive.Shrink()
+	testkit.Eventually(t, "nothing is kept", func() bool { return c.Alive() == 0 })
+	runtime.KeepAlive(alive)
+}
