@@ -57,20 +57,21 @@ func leave(q *check.Idle, all bool, objects, bytes int) {
 	}
 }
 
-// wait has an object that Put has taken down wait. back gives it to the depot, or is
-// nil if r is to watch it, of so many bytes.
+// wait has an object that Put has taken down wait. Its Back gives it to the depot;
+// or r, if that is not nil, is to watch it, which has so many bytes at at.
 func (d *depot) wait(x check.Waiter, r *escape.Release, typ string, at *byte, bytes int) {
 	d.keeper.moved(-1)
 	back := x.Back
 	x.Back = func() {
 		d.keeper.moved(1)
-		if r == nil {
+		if back != nil {
 			back()
-			return
 		}
-		d.dropWatched()
-		r.Add(typ, at, bytes)
-		r.Watch()
+		if r != nil {
+			d.dropWatched()
+			r.Add(typ, at, bytes)
+			r.Watch()
+		}
 	}
 	d.checked.Wait(x)
 	d.leave(false)

@@ -65,7 +65,10 @@ func (b *Bytes) putChecked(p *[]byte) {
 	*p = nil
 	d.wait(check.Waiter{What: []*check.Released{what, &head}, Cost: size, Back: func() {
 		*p = nil
-		*p = s
+		*p = s // also for the collector to see: who has the header has the bytes
+		if r != nil {
+			return
+		}
 		if !b.dirty {
 			clear(s[:size])
 		}
