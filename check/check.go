@@ -2,17 +2,19 @@
 //
 //	go test -tags haven_check ./...
 //
-// There, arenas and caches poison what was released and keep it in quarantine
+// There, arenas, slabs and pools poison what was released and keep it in quarantine
 // before it is used again, and report what a program does with it all the same:
 //
-//   - a write after Reset, Release or Free, when the memory leaves the quarantine,
-//     is handed out again, or [Verify] looks at it;
+//   - a write after Reset, Release, Free, Remove or Put, when the memory leaves the
+//     quarantine, is handed out again, or [Verify] looks at it;
 //   - a pointer, string, slice, map or interface that is read from released memory
 //     and followed: a fault, which [Explain] turns into a report;
 //   - a second Free, one of a pointer of another cache, and one of a pointer into
-//     an object: at once.
+//     an object: at once;
+//   - a second Put, into the same pool or another, of an object, or of the bytes of a
+//     buffer, and a Put of a part of an object or of an idle buffer: at once.
 //
-// A report names the type, the arena or cache, the field that was written to, and
+// A report names the type, the arena, cache or pool, the field that was written to, and
 // where the memory was allocated, released and found. It is printed on standard
 // error and is the value of a panic, in the goroutine that finds the mistake.
 //
@@ -76,5 +78,6 @@ func Verify() error {
 
 // Handle makes f get each report, in place of a panic; a nil f makes it a panic
 // again. f is called in the goroutine that found the mistake, which goes on
-// afterwards as if nothing had been wrong.
+// afterwards as if nothing had been wrong; a Free or Put that is a mistake does
+// nothing then.
 func Handle(f func(*Report)) { check.Handle(f) }

@@ -137,7 +137,8 @@ func Reset[T any](f func(*T)) Option {
 // Dirty makes a [Bytes] hand out buffers as they were put, with what their last
 // user left in them. Putting one then costs the same whatever its size. It is for
 // programs in which each user of a buffer writes all that anybody will read of it;
-// where one does not, a request sees the bytes of another, passwords included.
+// where one does not, a request sees the bytes of another, passwords included. (The
+// check build hands out poison.)
 func Dirty() Option {
 	return Option{"Dirty", func(c *config) { c.dirty = true }}
 }

@@ -21,6 +21,12 @@
 // report names type, field, value, and where the memory was allocated and
 // released.
 //
+// # Pools
+//
+// What is put into a pool may come from anywhere, and go to the collector at any
+// time. What is known of it ([Loan]) is in one index of addresses for all pools, which
+// keeps nothing alive; what waits is in a queue of each pool's ([Idle]).
+//
 // The ideas are those of debugging allocators since Purify and Electric Fence; a
 // quarantine is from AddressSanitizer.
 package check
