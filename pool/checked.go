@@ -68,6 +68,9 @@ func (d *depot) wait(x check.Waiter, r *escape.Release, typ string, at *byte, by
 			back()
 		}
 		if r != nil {
+			for _, w := range x.What {
+				check.Dropped(w)
+			}
 			d.dropWatched()
 			r.Add(typ, at, bytes)
 			r.Watch()

@@ -162,6 +162,7 @@ func TestMaxBytesWithoutCost(t *testing.T) {
 // With Cost, no more than MaxBytes are idle, at any time, whatever becomes of the
 // objects between Cost and now.
 func TestMaxBytesIsStrict(t *testing.T) {
+	testkit.NeedsReuse(t)
 	for _, bound := range []int{50, 1000, 100_000} {
 		t.Run(fmt.Sprint(bound), func(t *testing.T) {
 			var calls atomic.Int64

@@ -11,6 +11,8 @@ type Idle struct{}
 func (l Loan) Got(header unsafe.Pointer) {}
 func (l Loan) Check() *Report            { return nil }
 
+func Dropped(r *Released) {}
+
 func (q *Idle) Put(l Loan, header unsafe.Pointer) (*Released, *Report) { return nil, nil }
 func (q *Idle) Wait(x Waiter)                                          {}
 func (q *Idle) Leave(all bool, objects, bytes int) (func(), *Report)   { return nil, nil }

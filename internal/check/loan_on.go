@@ -22,6 +22,7 @@ type loan struct {
 	what        Released // without the memory; Site is where it was put
 	idle        bool
 	alive       func() bool
+	dropped     int // 0: not; else at how many sweeps since
 }
 
 // loans are found by an address in them. Those of sizes up to 2ⁿ and above half of
@@ -43,7 +44,7 @@ func enter(x *loan) {
 		loans.n = 1
 		for n, t := range loans.tables {
 			for k, list := range t {
-				list = slices.DeleteFunc(list, func(x *loan) bool { return !x.alive() })
+				list = slices.DeleteFunc(list, (*loan).over)
 				if len(list) == 0 {
 					delete(t, k)
 				} else {
@@ -63,7 +64,28 @@ func enter(x *loan) {
 	}
 	t, k := loans.tables[n], x.first>>n
 	// An address that is used again is that of something else.
-	t[k] = append(slices.DeleteFunc(t[k], func(y *loan) bool { return y.first == x.first || !y.alive() }), x)
+	t[k] = append(slices.DeleteFunc(t[k], func(y *loan) bool { return y.first == x.first }), x)
+}
+
+// over reports whether x is to be taken out. What was dropped is not asked whether
+// it lives: while the collector marks, the question keeps it alive, and who watches
+// it would take that for an escape. It is known for a sweep or two.
+func (x *loan) over() bool {
+	if x.dropped > 0 {
+		x.dropped++
+		return x.dropped > 2
+	}
+	return !x.alive()
+}
+
+// Dropped takes down that r, which was put and has waited, is nobody's from now on
+// and is watched.
+func Dropped(r *Released) {
+	loans.mu.Lock()
+	defer loans.mu.Unlock()
+	if x := at(uintptr(r.Mem)); x != nil && x.idle {
+		x.dropped = 1
+	}
 }
 
 // remove takes x out.

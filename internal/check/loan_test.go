@@ -93,6 +93,30 @@ func TestLoanEnds(t *testing.T) {
 	}
 }
 
+// What was dropped is known for a while.
+func TestLoanDropped(t *testing.T) {
+	x := new(lent)
+	l := loanOf(unsafe.Pointer(x))
+	r, bad := new(Idle).Put(l, nil)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	Dropped(r)
+	if l.Check() == nil {
+		t.Error("it is not known any more")
+	}
+	for range 20 {
+		for range 1000 {
+			loanOf(unsafe.Pointer(new(lent))).Got(nil)
+		}
+		runtime.GC()
+	}
+	if l.Check() != nil {
+		t.Error("it is still known")
+	}
+	runtime.KeepAlive(x)
+}
+
 var global lent
 
 // A global variable is idle for as long as there is a pool that has it.
