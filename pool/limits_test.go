@@ -137,6 +137,7 @@ func TestMaxIsStrictWhileCellsRetire(t *testing.T) {
 
 // Without Cost an object counts as the size of its type.
 func TestMaxBytesWithoutCost(t *testing.T) {
+	testkit.NeedsReuse(t)
 	noGC(t)
 	size := int(unsafe.Sizeof(object{}))
 	for _, bound := range []int{size - 1, size, 10*size + 1, 1000 * size} {
