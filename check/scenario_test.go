@@ -5,8 +5,10 @@ package check_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -212,13 +214,13 @@ func faults(f func()) {
 // TestScenarios makes each mistake in a child process and reads its report.
 func TestScenarios(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("HAVEN_SCENARIO")); err == nil {
-		scenarios[n].run(func(what string) {
-			_, _, line, _ := runtime.Caller(1)
-			os.Stdout.WriteString("LINE " + what + " scenario_test.go:" + strconv.Itoa(line+1) + "\n")
+		slices.Concat(scenarios, bumpScenarios)[n].run(func(what string) {
+			_, file, line, _ := runtime.Caller(1)
+			os.Stdout.WriteString("LINE " + what + " " + filepath.Base(file) + ":" + strconv.Itoa(line+1) + "\n")
 		})
 		os.Exit(0)
 	}
-	for n, s := range scenarios {
+	for n, s := range slices.Concat(scenarios, bumpScenarios) {
 		t.Run(s.name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestScenarios$")
 			cmd.Env = append(os.Environ(), "HAVEN_SCENARIO="+strconv.Itoa(n), "HAVEN_CHECK=")

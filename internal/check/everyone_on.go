@@ -9,25 +9,37 @@ import (
 )
 
 // everyone has the caches whose objects are known, to name the one that a foreign
-// pointer belongs to. It keeps none alive.
+// pointer belongs to.
 var everyone members
 
-type members struct {
+type members struct{ living[Objects] }
+
+// A living is a list that keeps nothing alive.
+type living[T any] struct {
 	mu   sync.Mutex
-	list []weak.Pointer[Objects]
+	list []weak.Pointer[T]
+	next int // length at which to look for those that died
 }
 
-func (m *members) add(o *Objects) {
+func (m *living[T]) add(o *T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if len(m.list) >= max(m.next, 64) {
+		m.sift()
+		m.next = 2 * len(m.list)
+	}
 	m.list = append(m.list, weak.Make(o))
 }
 
 // all returns those that are alive.
-func (m *members) all() []*Objects {
+func (m *living[T]) all() []*T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var live []*Objects
+	return m.sift()
+}
+
+// sift drops those that are not alive and returns the others.
+func (m *living[T]) sift() (live []*T) {
 	kept := m.list[:0]
 	for _, w := range m.list {
 		if o := w.Value(); o != nil {

@@ -54,10 +54,10 @@ func let(more func() bool) {
 	}
 }
 
-// Verify compares all that is in quarantine with its poison and returns a report for
-// each piece that was written to, once.
+// Verify compares all that is in quarantine with its poison, looks at the red zones of
+// memory in use, and returns a report for each that was written to, once.
 func Verify() []*Report {
-	found := verifyObjects()
+	found := append(verifyObjects(), verifyUntyped()...)
 	quarantine.mu.Lock()
 	defer quarantine.mu.Unlock()
 	kept := quarantine.queue[:0]

@@ -23,7 +23,8 @@ type Released struct {
 	Site  Site   // of the release
 	Left  func() // called when it has left the quarantine, or nil
 
-	page uintptr // what pointer words hold
+	page    uintptr  // what pointer words hold
+	untyped *untyped // nil for elements of one type
 }
 
 // Of describes the elements of s, which are zero.
@@ -42,6 +43,9 @@ type Mark struct {
 
 // String says whose memory it is.
 func (r *Released) String() string {
+	if r.untyped != nil {
+		return fmt.Sprintf("%d bytes of %s", r.untyped.size, r.Owner)
+	}
 	if r.N == 1 {
 		return fmt.Sprintf("a %v of %s", r.Type, r.Owner)
 	}
@@ -121,11 +125,20 @@ func markPointers(m []bool, n *layout.Node) {
 }
 
 // size returns the bytes of all elements.
-func (r *Released) size() uintptr { return uintptr(r.N) * r.Type.Size() }
+func (r *Released) size() uintptr {
+	if r.untyped != nil {
+		return r.untyped.size
+	}
+	return uintptr(r.N) * r.Type.Size()
+}
 
 // Poison fills the memory, which must be zero: the collector has to see what a
 // pointer word held before it is written to by hand.
 func (r *Released) Poison() {
+	if r.untyped != nil {
+		r.poisonUntyped()
+		return
+	}
 	mask, size := maskOf(r.Type), r.Type.Size()
 	if r.page = 0; len(mask) > 0 {
 		r.page = page(r)
@@ -162,7 +175,12 @@ func (r *Released) fill(p unsafe.Pointer, mask []bool, size uintptr) {
 const patternWord = ^uintptr(0) / 0xFF * pattern
 
 // Damage returns the report for the first difference from the poison, or nil.
-func (r *Released) Damage() *Report { return r.DamageIn(0, r.N) }
+func (r *Released) Damage() *Report {
+	if r.untyped != nil {
+		return r.damageUntyped()
+	}
+	return r.DamageIn(0, r.N)
+}
 
 // DamageIn is Damage of the elements from from up to to.
 func (r *Released) DamageIn(from, to int) *Report {

@@ -1,0 +1,215 @@
+//go:build haven_check
+
+package check_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/check"
+)
+
+// poke writes a byte that many bytes from p.
+func poke(p unsafe.Pointer, off int, v byte) { *(*byte)(unsafe.Add(p, off)) = v }
+
+// bumpScenarios are the mistakes with untyped memory.
+var bumpScenarios = append([]scenario{
+	{"bump: a field written after Reset", func(here func(string)) {
+		var a bump.Arena
+		bump.New[[3]int](&a)
+		here("allocated")
+		p := bump.New[node](&a)
+		bump.New[int](&a)
+		here("released")
+		a.Reset()
+		p.n[1] = 7
+		fail(check.Verify())
+	}, []string{"write after release", ".n[1]", "a check_test.node of a bump arena"}},
+	{"bump: an element written after Reset", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		s := bump.MakeSlice[node](&a, 700, 700)
+		here("released")
+		a.Reset()
+		s[650].tail = 7
+		fail(check.Verify())
+	}, []string{"write after release", ".tail of element 650", "700 × check_test.node of a bump arena"}},
+	{"bump: memory without a type written after Reset", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := a.Alloc(40, 8)
+		here("released")
+		a.Reset()
+		poke(p, 11, 7)
+		fail(check.Verify())
+	}, []string{"write after release", "byte 11 of 40", "40 bytes of a bump arena"}},
+	{"bump: written when the memory leaves the quarantine", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := bump.New[node](&a)
+		here("released")
+		a.Reset()
+		p.n[2] = 7
+		for range 20 {
+			bump.MakeSlice[byte](&a, 8<<20, 8<<20)
+			a.Reset()
+		}
+	}, []string{"write after release", ".n[2]"}},
+	{"bump: a grown slice written after Reset", func(here func(string)) {
+		var a bump.Arena
+		var s bump.Slice[node]
+		here("allocated")
+		s.Append(&a, node{})
+		s.Append(&a, node{}, node{})
+		p := s.At(2)
+		here("released")
+		a.Reset()
+		p.n[1] = 7
+		fail(check.Verify())
+	}, []string{"write after release", ".n[1] of element 2"}},
+	{"bump: a pointer followed after Reset", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := bump.New[node](&a)
+		p.next = bump.New[node](&a)
+		here("released")
+		a.Reset()
+		faults(func() { p.next.n[0]++ })
+	}, []string{"use after release", "check_test.node of a bump arena"}},
+	{"bump: a string read after Reset", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		s := bump.MakeSlice[string](&a, 3, 3)
+		s[1] = bump.String(&a, "text")
+		here("released")
+		a.Reset()
+		faults(func() { runtime.KeepAlive(strings.Clone(s[1][:3])) })
+	}, []string{"use after release", "3 × string of a bump arena"}},
+	{"bump: an overrun found by Reset", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := bump.New[[5]byte](&a)
+		poke(unsafe.Pointer(p), 5, 7)
+		a.Reset()
+	}, []string{"overrun", "1 byte behind 5 bytes", ": 07", "a [5]uint8 of a bump arena"}},
+	{"bump: an overrun found by Free", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := bump.New[node](&a)
+		poke(unsafe.Pointer(p), int(unsafe.Sizeof(*p)), 7)
+		a.Free()
+	}, []string{"overrun", "1 byte behind"}},
+	{"bump: an overrun found by Realloc", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := a.Alloc(10, 1)
+		poke(p, 10, 7)
+		a.Realloc(p, 10, 20, 1)
+	}, []string{"overrun", "1 byte behind 10 bytes"}},
+	{"bump: an overrun found when a slice moves", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		s := bump.MakeSlice[uint16](&a, 5, 5)
+		bump.MakeSlice[uint16](&a, 5, 5)
+		poke(unsafe.Pointer(&s[0]), 10, 7)
+		bump.Append(&a, s, 1)
+	}, []string{"overrun", "1 byte behind 10 bytes"}},
+	{"bump: an overrun of what grew in place", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		s := bump.MakeSlice[uint16](&a, 5, 5)
+		s = bump.Append(&a, s, 1)
+		poke(unsafe.Pointer(&s[0]), 12, 7)
+		fail(check.Verify())
+	}, []string{"overrun", "1 byte behind 12 bytes", "6 × uint16"}},
+	{"bump: an overrun of a string", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		s := bump.String(&a, "text")
+		bump.String(&a, "more")
+		poke(unsafe.Pointer(unsafe.StringData(s)), 4, 7)
+		fail(check.Verify())
+	}, []string{"overrun", "1 byte behind 4 bytes"}},
+	{"fixed: a field written after Reset", func(here func(string)) {
+		f := bump.NewFixed(1000)
+		here("allocated")
+		p := bump.NewIn[[4]int](f)
+		here("released")
+		f.Reset()
+		p[3] = 7
+		fail(check.Verify())
+	}, []string{"write after release", "[3] of [4]int", "a fixed arena of 1000 bytes"}},
+}, zoneScenarios()...)
+
+// zoneScenarios write before and behind allocations of many sizes and alignments, at
+// every distance of one to eight bytes.
+func zoneScenarios() (list []scenario) {
+	kinds := []struct {
+		name  string
+		alloc func(size, align uintptr) unsafe.Pointer
+	}{
+		{"bump", new(bump.Arena).Alloc},
+		{"fixed", bump.NewFixed(1 << 16).Alloc},
+	}
+	for _, k := range kinds {
+		for i, size := range []uintptr{1, 3, 8, 24, 1000} {
+			for _, off := range []int{-1, -8, 0, 7} {
+				align := uintptr(1) << (2 * i)
+				what, where := "underrun", "before"
+				if off >= 0 {
+					what, where = "overrun", "behind"
+				}
+				list = append(list, scenario{
+					fmt.Sprintf("%s: %s at %d of %d bytes aligned to %d", k.name, what, off, size, align),
+					func(here func(string)) {
+						k.alloc(3, 1)
+						here("allocated")
+						p := k.alloc(size, align)
+						k.alloc(3, 1)
+						if off >= 0 {
+							poke(p, int(size)+off, 0)
+						} else {
+							poke(p, off, 0)
+						}
+						fail(check.Verify())
+					}, []string{what, where},
+				})
+			}
+		}
+	}
+	return list
+}
+
+// A program that uses untyped memory rightly has no report.
+func TestCorrectUntyped(t *testing.T) {
+	var a bump.Arena
+	f := bump.NewFixed(1 << 14)
+	for round := range 100 {
+		var head *node
+		var all bump.Slice[*node]
+		for i := range 20 + round {
+			p := bump.NewFrom(&a, node{next: head, name: bump.String(&a, fmt.Sprint(i))})
+			p.any, head = nil, p
+			all.Append(&a, p)
+			s := bump.Append(&a, bump.MakeSlice[int](&a, i, i), i)
+			s = bump.Append(&a, s[:i/2:i/2], 7)
+			s[0] = 1
+			q := a.Realloc(a.Alloc(uintptr(i), 1), uintptr(i), uintptr(2*i), 16)
+			clear(unsafe.Slice((*byte)(q), 2*i))
+			bump.NewIn[[5]byte](f)[4] = 1
+		}
+		if err := check.Verify(); err != nil {
+			t.Fatal(err)
+		}
+		a.Reset()
+		f.Reset()
+	}
+	a.Free()
+	if err := check.Verify(); err != nil {
+		t.Fatal(err)
+	}
+}

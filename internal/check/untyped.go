@@ -1,0 +1,216 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"unsafe"
+)
+
+// An Extent is an allocation in untyped memory.
+type Extent struct {
+	at, size uintptr // from the start of the chunk
+	site     Site
+	kind     kind
+}
+
+// A kind is the type of an allocation's elements. The zero kind is not known.
+type kind uint32
+
+var kinds struct {
+	by   sync.Map // reflect.Type to kind
+	mu   sync.RWMutex
+	list []reflect.Type // that of kind n is list[n-1]
+}
+
+func kindOf(t reflect.Type) kind {
+	if k, ok := kinds.by.Load(t); ok {
+		return k.(kind)
+	}
+	kinds.mu.Lock()
+	defer kinds.mu.Unlock()
+	if k, ok := kinds.by.Load(t); ok {
+		return k.(kind)
+	}
+	kinds.list = append(kinds.list, t)
+	k := kind(len(kinds.list))
+	kinds.by.Store(t, k)
+	return k
+}
+
+// typ returns the type, or nil.
+func (k kind) typ() reflect.Type {
+	if k == 0 {
+		return nil
+	}
+	kinds.mu.RLock()
+	defer kinds.mu.RUnlock()
+	return kinds.list[k-1]
+}
+
+// describe says what the allocation is.
+func (e *Extent) describe(owner string) string {
+	t := e.kind.typ()
+	if t == nil || e.size < t.Size() {
+		return fmt.Sprintf("%s of %s", count(int(e.size), "byte"), owner)
+	}
+	r := Released{Owner: owner, Type: t, N: 1}
+	if t.Size() > 0 {
+		r.N = int(e.size / t.Size())
+	}
+	return r.String()
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// An untyped is what a [Released] has that is a chunk of untyped memory: [0, lo) and
+// [hi, size) were handed out.
+type untyped struct {
+	size, lo, hi uintptr
+	extents      []Extent         // from the start of the chunk to its end
+	pages        map[kind]uintptr // what pointer words hold, by the type they are in
+}
+
+// elements describes an allocation of a known type.
+func (r *Released) elements(e *Extent) *Released {
+	t := e.kind.typ()
+	if t == nil || t.Size() == 0 || e.size < t.Size() {
+		return nil
+	}
+	return &Released{
+		Owner: r.Owner, Type: t, N: int(e.size / t.Size()), Site: r.Site,
+		Mem: unsafe.Add(r.Mem, e.at), page: r.untyped.pages[e.kind],
+	}
+}
+
+// poisonUntyped is [Released.Poison] for untyped memory. It may hold anything: the
+// collector does not look at it.
+func (r *Released) poisonUntyped() {
+	u := r.untyped
+	u.givePages(r)
+	fillBytes(r.Mem, 0, u.lo)
+	fillBytes(r.Mem, u.hi, u.size)
+	for i := range u.extents {
+		if x := r.elements(&u.extents[i]); x != nil && x.page != 0 {
+			mask, size := maskOf(x.Type), x.Type.Size()
+			for k := range x.N {
+				x.fill(unsafe.Add(x.Mem, uintptr(k)*size), mask, size)
+			}
+		}
+	}
+}
+
+func fillBytes(mem unsafe.Pointer, from, to uintptr) {
+	b := unsafe.Slice((*byte)(unsafe.Add(mem, from)), to-from)
+	for i := range b {
+		b[i] = pattern
+	}
+}
+
+// givePages gives a page to each type with pointers.
+func (u *untyped) givePages(of *Released) {
+	groups := make(map[kind]*Released)
+	for i := range u.extents {
+		e := &u.extents[i]
+		x := of.elements(e)
+		if x == nil || len(maskOf(x.Type)) == 0 {
+			continue
+		}
+		g := groups[e.kind]
+		if g == nil {
+			g = x
+			groups[e.kind] = g
+		} else {
+			g.N += x.N
+		}
+		if k := len(g.Marks); k == 0 || k < maxPlaces && g.Marks[k-1].Site != e.site {
+			g.Marks = append(g.Marks, Mark{Site: e.site})
+		}
+	}
+	u.pages = make(map[kind]uintptr, len(groups))
+	for k, g := range groups {
+		u.pages[k] = page(g)
+	}
+}
+
+// maxPlaces bounds the allocations that the report of a fault can choose from.
+const maxPlaces = 64
+
+// damageUntyped is [Released.Damage] for untyped memory.
+func (r *Released) damageUntyped() *Report {
+	u := r.untyped
+	at := uintptr(0)
+	for i := range u.extents {
+		e := &u.extents[i]
+		if at <= u.lo && e.at >= u.hi { // over what was never handed out
+			if bad := r.damageBetween(at, u.lo); bad != nil {
+				return bad
+			}
+			at = u.hi
+		}
+		if bad := r.damageBetween(at, e.at); bad != nil {
+			return bad
+		}
+		if bad := r.damageOf(e); bad != nil {
+			return bad
+		}
+		at = e.at + e.size
+	}
+	if at <= u.lo {
+		if bad := r.damageBetween(at, u.lo); bad != nil {
+			return bad
+		}
+		at = u.hi
+	}
+	return r.damageBetween(at, u.size)
+}
+
+// damageOf looks at an allocation.
+func (r *Released) damageOf(e *Extent) *Report {
+	from := e.at
+	if x := r.elements(e); x != nil {
+		if bad := x.Damage(); bad != nil {
+			bad.Allocated = e.site.String()
+			return bad
+		}
+		from += x.size()
+	}
+	if i := r.firstDamage(from, e.at+e.size); i < e.at+e.size {
+		return &Report{
+			What: "write after release",
+			Detail: fmt.Sprintf("byte %d of %d at %p holds % x", i-e.at, e.size, unsafe.Add(r.Mem, e.at),
+				unsafe.Slice((*byte)(unsafe.Add(r.Mem, i)), min(wordSize, e.at+e.size-i))),
+			Memory: e.describe(r.Owner), Allocated: e.site.String(), Released: r.Site.String(),
+		}
+	}
+	return nil
+}
+
+// damageBetween looks at what is no allocation.
+func (r *Released) damageBetween(from, to uintptr) *Report {
+	i := r.firstDamage(from, to)
+	if i >= to {
+		return nil
+	}
+	p := unsafe.Add(r.Mem, i)
+	return &Report{
+		What:   "write after release",
+		Detail: fmt.Sprintf("the byte at %p, between allocations, holds %02x", p, *(*byte)(p)),
+		Memory: r.String(), Released: r.Site.String(),
+	}
+}
+
+// firstDamage returns the first byte of [from, to) that is not as it was left, or to.
+func (r *Released) firstDamage(from, to uintptr) uintptr {
+	for ; from < to; from++ {
+		if *(*byte)(unsafe.Add(r.Mem, from)) != pattern {
+			break
+		}
+	}
+	return from
+}
