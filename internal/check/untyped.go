@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -19,8 +20,14 @@ type kind uint32
 
 var kinds struct {
 	by   sync.Map // reflect.Type to kind
-	mu   sync.RWMutex
-	list []reflect.Type // that of kind n is list[n-1]
+	mu   sync.Mutex
+	list atomic.Pointer[[]*described] // that of kind n is at n-1
+}
+
+type described struct {
+	typ  reflect.Type
+	size uintptr
+	mask []bool
 }
 
 func kindOf(t reflect.Type) kind {
@@ -32,31 +39,34 @@ func kindOf(t reflect.Type) kind {
 	if k, ok := kinds.by.Load(t); ok {
 		return k.(kind)
 	}
-	kinds.list = append(kinds.list, t)
-	k := kind(len(kinds.list))
+	var list []*described
+	if old := kinds.list.Load(); old != nil {
+		list = *old
+	}
+	list = append(list[:len(list):len(list)], &described{t, t.Size(), maskOf(t)})
+	kinds.list.Store(&list)
+	k := kind(len(list))
 	kinds.by.Store(t, k)
 	return k
 }
 
-// typ returns the type, or nil.
-func (k kind) typ() reflect.Type {
+// of returns the type, or nil.
+func (k kind) of() *described {
 	if k == 0 {
 		return nil
 	}
-	kinds.mu.RLock()
-	defer kinds.mu.RUnlock()
-	return kinds.list[k-1]
+	return (*kinds.list.Load())[k-1]
 }
 
 // describe says what the allocation is.
 func (e *Extent) describe(owner string) string {
-	t := e.kind.typ()
-	if t == nil || e.size < t.Size() {
+	d := e.kind.of()
+	if d == nil || e.size < d.size {
 		return fmt.Sprintf("%s of %s", count(int(e.size), "byte"), owner)
 	}
-	r := Released{Owner: owner, Type: t, N: 1}
-	if t.Size() > 0 {
-		r.N = int(e.size / t.Size())
+	r := Released{Owner: owner, Type: d.typ, N: 1}
+	if d.size > 0 {
+		r.N = int(e.size / d.size)
 	}
 	return r.String()
 }
@@ -72,20 +82,23 @@ func count(n int, what string) string {
 // [hi, size) were handed out.
 type untyped struct {
 	size, lo, hi uintptr
-	extents      []Extent         // from the start of the chunk to its end
-	pages        map[kind]uintptr // what pointer words hold, by the type they are in
+	extents      []Extent  // from the start of the chunk to its end
+	pages        []uintptr // what pointer words hold, by kind; 0 where there are none
 }
 
-// elements describes an allocation of a known type.
-func (r *Released) elements(e *Extent) *Released {
-	t := e.kind.typ()
-	if t == nil || t.Size() == 0 || e.size < t.Size() {
-		return nil
+// elements describes an allocation of a known type, and reports whether it is one.
+func (r *Released) elements(e *Extent) (x Released, typed bool) {
+	d := e.kind.of()
+	if d == nil || d.size == 0 || e.size < d.size {
+		return x, false
 	}
-	return &Released{
-		Owner: r.Owner, Type: t, N: int(e.size / t.Size()), Site: r.Site,
-		Mem: unsafe.Add(r.Mem, e.at), page: r.untyped.pages[e.kind],
+	x = Released{
+		Owner: r.Owner, Type: d.typ, N: int(e.size / d.size), Site: r.Site, Mem: unsafe.Add(r.Mem, e.at),
 	}
+	if len(d.mask) > 0 {
+		x.page = r.untyped.pages[e.kind]
+	}
+	return x, true
 }
 
 // poisonUntyped is [Released.Poison] for untyped memory. It may hold anything: the
@@ -96,10 +109,10 @@ func (r *Released) poisonUntyped() {
 	fillBytes(r.Mem, 0, u.lo)
 	fillBytes(r.Mem, u.hi, u.size)
 	for i := range u.extents {
-		if x := r.elements(&u.extents[i]); x != nil && x.page != 0 {
-			mask, size := maskOf(x.Type), x.Type.Size()
+		if x, typed := r.elements(&u.extents[i]); typed && x.page != 0 {
+			d := u.extents[i].kind.of()
 			for k := range x.N {
-				x.fill(unsafe.Add(x.Mem, uintptr(k)*size), mask, size)
+				x.fill(unsafe.Add(x.Mem, uintptr(k)*d.size), d.mask, d.size)
 			}
 		}
 	}
@@ -114,27 +127,34 @@ func fillBytes(mem unsafe.Pointer, from, to uintptr) {
 
 // givePages gives a page to each type with pointers.
 func (u *untyped) givePages(of *Released) {
-	groups := make(map[kind]*Released)
+	last := kind(0)
+	for i := range u.extents {
+		last = max(last, u.extents[i].kind)
+	}
+	u.pages = make([]uintptr, last+1)
+	groups := make([]*Released, last+1)
 	for i := range u.extents {
 		e := &u.extents[i]
-		x := of.elements(e)
-		if x == nil || len(maskOf(x.Type)) == 0 {
+		d := e.kind.of()
+		if d == nil || len(d.mask) == 0 || e.size < d.size {
 			continue
 		}
 		g := groups[e.kind]
 		if g == nil {
-			g = x
+			x, _ := of.elements(e)
+			x.N = 0
+			g = &x
 			groups[e.kind] = g
-		} else {
-			g.N += x.N
 		}
+		g.N += int(e.size / d.size)
 		if k := len(g.Marks); k == 0 || k < maxPlaces && g.Marks[k-1].Site != e.site {
 			g.Marks = append(g.Marks, Mark{Site: e.site})
 		}
 	}
-	u.pages = make(map[kind]uintptr, len(groups))
 	for k, g := range groups {
-		u.pages[k] = page(g)
+		if g != nil {
+			u.pages[k] = page(g)
+		}
 	}
 }
 
@@ -173,7 +193,7 @@ func (r *Released) damageUntyped() *Report {
 // damageOf looks at an allocation.
 func (r *Released) damageOf(e *Extent) *Report {
 	from := e.at
-	if x := r.elements(e); x != nil {
+	if x, typed := r.elements(e); typed {
 		if bad := x.Damage(); bad != nil {
 			bad.Allocated = e.site.String()
 			return bad
