@@ -5,6 +5,7 @@ package bump
 import (
 	"fmt"
 	"reflect"
+	"time"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -129,11 +130,9 @@ func (a *Arena) retire(keep bool) bool {
 			return false
 		}
 		if escape.Each() && a.owner == "" {
-			w := escape.Begin("bump arena", "", nil)
 			// SAFETY: GC.md fact 3: a chunk begins head bytes before its data. The
 			// pointer is for a weak one (GC.md fact 21).
-			at := (*byte)(unsafe.Add(b.data, -int(head)))
-			r.Left = watch(w, at, int(b.size+overhead))
+			r.Left = watch(site, (*byte)(unsafe.Add(b.data, -int(head))), int(b.size+overhead))
 		}
 		retired = append(retired, r)
 	}
@@ -152,8 +151,10 @@ func (a *Arena) retire(keep bool) bool {
 }
 
 // watch returns what has a chunk watched that has left the quarantine.
-func watch(w *escape.Release, at *byte, bytes int) func() {
+func watch(site check.Site, at *byte, bytes int) func() {
+	now := time.Now()
 	return func() {
+		w := escape.BeginAt(site, now, "bump arena", "", nil)
 		w.Add("untyped memory", at, bytes)
 		w.Watch()
 	}

@@ -61,8 +61,11 @@ func (r *Released) siteOf(i int) Site {
 	return r.Marks[k-1].Site
 }
 
-// allocations returns the stacks of the allocations: of the first three places, if
-// there are several.
+// shownPlaces is how many places of allocations a report shows.
+const shownPlaces = 3
+
+// allocations returns the stacks of the allocations: of the first places, if there are
+// several.
 func (r *Released) allocations() string {
 	var seen []Site
 	var text strings.Builder
@@ -70,7 +73,7 @@ func (r *Released) allocations() string {
 		if slices.Contains(seen, m.Site) {
 			continue
 		}
-		if len(seen) == 3 {
+		if len(seen) == shownPlaces {
 			text.WriteString("or elsewhere\n")
 			break
 		}
@@ -140,7 +143,7 @@ func (r *Released) Poison() {
 		return
 	}
 	mask, size := maskOf(r.Type), r.Type.Size()
-	if r.page = 0; len(mask) > 0 {
+	if r.page = 0; len(mask) > 0 && r.N > 0 {
 		r.page = page(r)
 	}
 	bytes := unsafe.Slice((*byte)(r.Mem), r.size())

@@ -147,8 +147,9 @@ func (u *untyped) givePages(of *Released) {
 			groups[e.kind] = g
 		}
 		g.N += int(e.size / d.size)
-		if k := len(g.Marks); k == 0 || k < maxPlaces && g.Marks[k-1].Site != e.site {
-			g.Marks = append(g.Marks, Mark{Site: e.site})
+		g.Marks = append(g.Marks, Mark{Site: e.site})
+		if k := len(g.Marks); k >= 64 {
+			g.Marks = firstPlaces(g.Marks)
 		}
 	}
 	for k, g := range groups {
@@ -157,9 +158,6 @@ func (u *untyped) givePages(of *Released) {
 		}
 	}
 }
-
-// maxPlaces bounds the allocations that the report of a fault can choose from.
-const maxPlaces = 64
 
 // damageUntyped is [Released.Damage] for untyped memory.
 func (r *Released) damageUntyped() *Report {
