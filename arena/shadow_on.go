@@ -247,6 +247,7 @@ func (l *Lane[T]) retire(buf []T, lo, hi int) {
 		check.Retire(check.Of(buf[:lo], l.owner(), marksIn(s.low, 0), site))
 	}
 	high := check.Of(buf[hi:], l.owner(), marksIn(s.high, hi), site)
+	high.Free = (hi - lo) * l.size()
 	if escape.Each() {
 		what, name, made, size, now := "lane", "", (*leak.Site)(nil), l.size(), time.Now()
 		if l.a != nil {

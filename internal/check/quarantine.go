@@ -16,7 +16,7 @@ func Retire(r *Released) {
 	r.Poison()
 	quarantine.mu.Lock()
 	quarantine.queue = append(quarantine.queue, r)
-	quarantine.bytes += int(r.size())
+	quarantine.bytes += r.weight()
 	quarantine.mu.Unlock()
 	let(func() bool { return quarantine.bytes > set.quarantine })
 }
@@ -40,7 +40,7 @@ func let(more func() bool) {
 		r := quarantine.queue[0]
 		quarantine.queue[0] = nil
 		quarantine.queue = quarantine.queue[1:]
-		quarantine.bytes -= int(r.size())
+		quarantine.bytes -= r.weight()
 		quarantine.mu.Unlock()
 		bad, left := r.Damage(), r.Left
 		r.Mem, r.Left = nil, nil // the collector's
@@ -64,7 +64,7 @@ func Verify() []*Report {
 	for _, r := range quarantine.queue {
 		if bad := r.Damage(); bad != nil {
 			found = append(found, bad)
-			quarantine.bytes -= int(r.size())
+			quarantine.bytes -= r.weight()
 			continue
 		}
 		kept = append(kept, r)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
@@ -21,6 +22,7 @@ type Released struct {
 	N     int    // elements
 	Marks []Mark // allocations in it, by their first element, in order; or none
 	Site  Site   // of the release
+	Free  int    // bytes of the same chunk that were never handed out
 	Left  func() // called when it has left the quarantine, or nil
 
 	page    uintptr  // what pointer words hold
@@ -135,6 +137,15 @@ func (r *Released) size() uintptr {
 	return uintptr(r.N) * r.Type.Size()
 }
 
+// weight returns the bytes that r keeps while it is in quarantine.
+func (r *Released) weight() int {
+	n := int(r.size()) + r.Free + int(unsafe.Sizeof(*r)) + len(r.Marks)*int(unsafe.Sizeof(Mark{}))
+	if r.untyped != nil {
+		n += len(r.untyped.extents) * int(unsafe.Sizeof(Extent{}))
+	}
+	return n
+}
+
 // Poison fills the memory, which must be zero: the collector has to see what a
 // pointer word held before it is written to by hand.
 func (r *Released) Poison() {
@@ -148,9 +159,7 @@ func (r *Released) Poison() {
 	}
 	bytes := unsafe.Slice((*byte)(r.Mem), r.size())
 	if len(mask) == 0 {
-		for i := range bytes {
-			bytes[i] = pattern
-		}
+		fillBytes(bytes)
 		return
 	}
 	for e := range r.N {
@@ -169,9 +178,34 @@ func (r *Released) fill(p unsafe.Pointer, mask []bool, size uintptr) {
 			*w = patternWord
 		}
 	}
-	for off := uintptr(len(mask)) * wordSize; off < size; off++ {
-		*(*byte)(unsafe.Add(p, off)) = pattern
+	if n := uintptr(len(mask)) * wordSize; n < size {
+		fillBytes(unsafe.Slice((*byte)(unsafe.Add(p, n)), size-n))
 	}
+}
+
+// pattern64 is eight bytes of the pattern.
+const pattern64 = ^uint64(0) / 0xFF * pattern
+
+// fillBytes fills b with the pattern.
+func fillBytes(b []byte) {
+	for ; len(b) >= 8; b = b[8:] {
+		binary.NativeEndian.PutUint64(b, pattern64)
+	}
+	for i := range b {
+		b[i] = pattern
+	}
+}
+
+// intact returns how many bytes of b are the pattern before one that is not.
+func intact(b []byte) int {
+	n := len(b)
+	for len(b) >= 8 && binary.NativeEndian.Uint64(b) == pattern64 {
+		b = b[8:]
+	}
+	for len(b) > 0 && b[0] == pattern {
+		b = b[1:]
+	}
+	return n - len(b)
 }
 
 // patternWord is a word of the pattern.
@@ -190,10 +224,9 @@ func (r *Released) DamageIn(from, to int) *Report {
 	mask, size := maskOf(r.Type), r.Type.Size()
 	if len(mask) == 0 {
 		bytes := unsafe.Slice((*byte)(r.Mem), r.size())
-		for i := from * int(size); i < to*int(size); i++ {
-			if bytes[i] != pattern {
-				return r.damaged(i/int(size), uintptr(i)%size)
-			}
+		first := from * int(size)
+		if i := first + intact(bytes[first:to*int(size)]); i < to*int(size) {
+			return r.damaged(i/int(size), uintptr(i)%size)
 		}
 		return nil
 	}
@@ -208,10 +241,12 @@ func (r *Released) DamageIn(from, to int) *Report {
 				return r.damaged(e, uintptr(i)*wordSize)
 			}
 		}
-		for off := uintptr(len(mask)) * wordSize; off < size; off++ {
-			if *(*byte)(unsafe.Add(p, off)) != pattern {
-				return r.damaged(e, off)
-			}
+		n := uintptr(len(mask)) * wordSize
+		if n >= size {
+			continue
+		}
+		if n += uintptr(intact(unsafe.Slice((*byte)(unsafe.Add(p, n)), size-n))); n < size {
+			return r.damaged(e, n)
 		}
 	}
 	return nil

@@ -106,8 +106,8 @@ func (r *Released) elements(e *Extent) (x Released, typed bool) {
 func (r *Released) poisonUntyped() {
 	u := r.untyped
 	u.givePages(r)
-	fillBytes(r.Mem, 0, u.lo)
-	fillBytes(r.Mem, u.hi, u.size)
+	fillBytes(unsafe.Slice((*byte)(r.Mem), u.lo))
+	fillBytes(unsafe.Slice((*byte)(unsafe.Add(r.Mem, u.hi)), u.size-u.hi))
 	for i := range u.extents {
 		if x, typed := r.elements(&u.extents[i]); typed && x.page != 0 {
 			d := u.extents[i].kind.of()
@@ -115,13 +115,6 @@ func (r *Released) poisonUntyped() {
 				x.fill(unsafe.Add(x.Mem, uintptr(k)*d.size), d.mask, d.size)
 			}
 		}
-	}
-}
-
-func fillBytes(mem unsafe.Pointer, from, to uintptr) {
-	b := unsafe.Slice((*byte)(unsafe.Add(mem, from)), to-from)
-	for i := range b {
-		b[i] = pattern
 	}
 }
 
@@ -225,10 +218,8 @@ func (r *Released) damageBetween(from, to uintptr) *Report {
 
 // firstDamage returns the first byte of [from, to) that is not as it was left, or to.
 func (r *Released) firstDamage(from, to uintptr) uintptr {
-	for ; from < to; from++ {
-		if *(*byte)(unsafe.Add(r.Mem, from)) != pattern {
-			break
-		}
+	if from >= to {
+		return to
 	}
-	return from
+	return from + uintptr(intact(unsafe.Slice((*byte)(unsafe.Add(r.Mem, from)), to-from)))
 }

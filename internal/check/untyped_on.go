@@ -3,6 +3,7 @@
 package check
 
 import (
+	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
@@ -18,7 +19,10 @@ const Zone = 8
 
 // zoneByte is what red zones hold: not a character, in UTF-8 at no place, and not
 // what released memory holds.
-const zoneByte = 0xC1
+const (
+	zoneByte = 0xC1
+	zone64   = ^uint64(0) / 0xFF * zoneByte
+)
 
 // Untyped is what the check build knows of the memory of an untyped arena: its
 // chunks, in the order in which they were made, and where each allocation in them is,
@@ -79,8 +83,8 @@ func (u *Untyped) Low(at, size uintptr, site Site) {
 	defer u.mu.Unlock()
 	g := u.open()
 	g.low = append(g.low, Extent{at: at, size: size, site: site})
-	g.fence(at-Zone, Zone)
-	g.fence(at+size, Zone)
+	g.fence(at - Zone)
+	g.fence(at + size)
 }
 
 // High takes down an allocation of a T of the open chunk, from its end down.
@@ -93,23 +97,20 @@ func (u *Untyped) High(at, size uintptr, t reflect.Type, site Site) {
 	defer u.mu.Unlock()
 	g := u.open()
 	g.high = append(g.high, Extent{at: at, size: size, site: site, kind: kind})
-	g.fence(at-Zone, Zone)
-	g.fence(at+size, Zone)
+	g.fence(at - Zone)
+	g.fence(at + size)
 }
 
-// fence makes n bytes a red zone.
-func (g *region) fence(at, n uintptr) {
+// fence makes a red zone.
+func (g *region) fence(at uintptr) {
 	if zoned() {
-		for i := range g.bytes(at, n) {
-			g.bytes(at, n)[i] = zoneByte
-		}
+		binary.NativeEndian.PutUint64(g.zone(at), zone64)
 	}
 }
 
-func (g *region) bytes(at, n uintptr) []byte {
-	// SAFETY: GC.md fact 5: what extents describe, and the zones around them, lie
-	// within the chunk.
-	return unsafe.Slice((*byte)(unsafe.Add(g.mem, at)), n)
+func (g *region) zone(at uintptr) []byte {
+	// SAFETY: GC.md fact 5: the zones around extents lie within the chunk.
+	return unsafe.Slice((*byte)(unsafe.Add(g.mem, at)), Zone)
 }
 
 // Latest returns the report for a damaged red zone of the latest allocation from the
@@ -134,9 +135,9 @@ func (u *Untyped) Grow(size uintptr) {
 	defer u.mu.Unlock()
 	g := u.open()
 	e := &g.low[len(g.low)-1]
-	clear(g.bytes(e.at+e.size, Zone))
+	clear(g.zone(e.at + e.size))
 	e.size = size
-	g.fence(e.at+e.size, Zone)
+	g.fence(e.at + e.size)
 }
 
 // SetType says what the latest allocation from the start of the open chunk holds, if p
@@ -212,15 +213,15 @@ func (u *Untyped) damage(g *region, e *Extent) *Report {
 	if !zoned() {
 		return nil
 	}
+	before, behind := g.zone(e.at-Zone), g.zone(e.at+e.size)
+	if binary.NativeEndian.Uint64(before) == zone64 && binary.NativeEndian.Uint64(behind) == zone64 {
+		return nil
+	}
 	bad := func(b byte) bool { return b != zoneByte }
-	before, behind := g.bytes(e.at-Zone, Zone), g.bytes(e.at+e.size, Zone)
 	i := slices.IndexFunc(before, bad)
 	k := len(behind)
 	for k > 0 && !bad(behind[k-1]) {
 		k--
-	}
-	if i < 0 && k == 0 {
-		return nil
 	}
 	r := &Report{
 		What: "overrun", Detail: fmt.Sprintf("%s behind %d bytes at %p: % x", count(k, "byte"), e.size, unsafe.Add(g.mem, e.at), behind[:k]),
@@ -230,8 +231,8 @@ func (u *Untyped) damage(g *region, e *Extent) *Report {
 		r.What = "underrun"
 		r.Detail = fmt.Sprintf("%s before %d bytes at %p: % x", count(Zone-i, "byte"), e.size, unsafe.Add(g.mem, e.at), before[i:])
 	}
-	g.fence(e.at-Zone, Zone)
-	g.fence(e.at+e.size, Zone)
+	g.fence(e.at - Zone)
+	g.fence(e.at + e.size)
 	return r
 }
 
