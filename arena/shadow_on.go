@@ -26,6 +26,21 @@ type shadow[T any] struct {
 	of     *T                  // first element of the chunk that was asked for last
 	latest *chunkShadow        // that of this chunk
 	marks  int                 // allocations of a chunk in the round before
+	busy   check.Busy          // of a lane on its own
+}
+
+// An arenaShadow is what it knows of an arena.
+type arenaShadow struct{ busy check.Busy }
+
+// begin begins an operation on the lane at a site. Nothing in it calls back: grow, which
+// asks a payer, and callbacks are outside.
+func (l *Lane[T]) begin(site check.Site) *check.Busy {
+	b := &l.busy
+	if l.a != nil {
+		b = &l.a.busy
+	}
+	b.Enter(site, l.owner)
+	return b
 }
 
 // A chunkShadow is what it knows of a chunk, whose free part is
@@ -95,13 +110,19 @@ func (l *Lane[T]) newChecked() *T {
 	if l.i == 0 {
 		l.grow()
 	}
+	if l.heap || l.size() == 0 {
+		l.i--
+		return &l.free[l.i]
+	}
+	site := check.Here(2)
+	defer l.begin(site).Exit()
 	l.i--
 	p := &l.free[l.i]
 	if l.shadowed() {
 		_, at := l.bounds()
 		s := l.shadowOf(l.buf)
 		l.reclaim(s, at, at+1)
-		s.high = append(s.high, check.Mark{At: uint32(at), Site: check.Here(2)})
+		s.high = append(s.high, check.Mark{At: uint32(at), Site: site})
 	}
 	return p
 }
@@ -112,10 +133,12 @@ func (l *Lane[T]) noteSlice(n int) {
 	if n == 0 || !l.shadowed() {
 		return
 	}
+	site := check.Here(2)
+	defer l.begin(site).Exit()
 	lo, _ := l.bounds()
 	s := l.shadowOf(l.buf)
 	l.reclaim(s, lo-n, lo)
-	s.low = append(s.low, check.Mark{At: uint32(lo - n), Site: check.Here(2)})
+	s.low = append(s.low, check.Mark{At: uint32(lo - n), Site: site})
 }
 
 func (l *Lane[T]) noteLarge(buf []T) {
@@ -201,6 +224,7 @@ func (l *Lane[T]) retireAll() bool {
 	if !l.active {
 		return false
 	}
+	defer l.begin(check.Release()).Exit()
 	lo, hi := l.bounds()
 	l.retireOpen(lo, hi)
 	if l.rest != nil {

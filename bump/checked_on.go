@@ -21,8 +21,12 @@ import (
 // zone is the size in bytes of a red zone.
 const zone = check.Zone
 
-// A shadow is what an Arena has besides: the name of its owner in reports.
-type shadow struct{ owner string }
+// A shadow is what an Arena has besides: the name of its owner in reports, if it is
+// not "a bump arena".
+type shadow struct {
+	owner string
+	busy  check.Busy
+}
 
 // A known is what a root has besides.
 type known struct{ seen *check.Untyped }
@@ -56,6 +60,9 @@ func newChecked[T any](a *Arena) *T {
 	if a.self != a {
 		a.unusable("New")
 	}
+	site := check.Here(2)
+	a.busy.Enter(site, a.title)
+	defer a.busy.Exit()
 	cells := unsafe.Sizeof(cell[T]{}) + 2*zone
 	if a.left <= cells {
 		a.grow(cells)
@@ -64,15 +71,18 @@ func newChecked[T any](a *Arena) *T {
 	a.open.add()
 	at := uintptr(a.base) - uintptr(a.open.data) + a.left + zone
 	var zero T
-	a.root.seen.High(at, unsafe.Sizeof(zero), reflect.TypeFor[T](), check.Here(2))
+	a.root.seen.High(at, unsafe.Sizeof(zero), reflect.TypeFor[T](), site)
 	// SAFETY: GC.md fact 5: a T and two zones lie in the open chunk at left.
 	return (*T)(unsafe.Add(a.open.data, at))
 }
 
 // noteLow takes down the latest low allocation, which has size bytes.
 func (a *Arena) noteLow(size uintptr) {
+	site := check.Here(3)
+	a.busy.Enter(site, a.title)
+	defer a.busy.Exit()
 	a.open.add()
-	a.root.seen.Low(a.last, size, check.Here(3))
+	a.root.seen.Low(a.last, size, site)
 }
 
 // noteGrown takes down that the latest low allocation becomes one that ends at an
@@ -121,6 +131,8 @@ func (a *Arena) retire(keep bool) bool {
 		return false
 	}
 	site := check.Release()
+	a.busy.Enter(site, a.title)
+	defer a.busy.Exit()
 	var retired []*check.Released
 	for i := range old.chunks {
 		b := &old.chunks[i]

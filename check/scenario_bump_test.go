@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
+	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/check"
 )
@@ -143,7 +145,85 @@ var bumpScenarios = append([]scenario{
 		p[3] = 7
 		fail(check.Verify())
 	}, []string{"write after release", "[3] of [4]int", "a fixed arena of 1000 bytes"}},
+	{"arena: New while another goroutine is in New", func(here func(string)) {
+		a := arena.NewArena(arena.Name("shared"))
+		arena.New[node](a)
+		m := a.Mark()
+		p := arena.New[node](a)
+		a.Release(m)
+		p.n[0] = 1
+		here("found")
+		meanwhile(func() { arena.MakeSlice[int](a, 5, 5) })
+		arena.New[node](a)
+	}, []string{"use by two goroutines at once", `arena "shared" is for one at a time`, "found at", "meanwhile another goroutine at"}},
+	{"lane: New while another goroutine is in New", func(here func(string)) {
+		var l arena.Lane[node]
+		p := l.New()
+		l.Reset()
+		p.n[0] = 1
+		meanwhile(func() { l.New() })
+		for {
+			l.MakeSlice(1<<16, 1<<16)
+			l.Reset()
+		}
+	}, []string{"use by two goroutines at once", "a Lane of its own"}},
+	{"bump: Alloc while another goroutine is in Reset", func(here func(string)) {
+		var a bump.Arena
+		p := bump.New[node](&a)
+		a.Reset()
+		p.n[0] = 1
+		meanwhile(func() { a.Alloc(1, 1) })
+		for {
+			a.Alloc(1<<20, 1)
+			a.Reset()
+		}
+	}, []string{"use by two goroutines at once", "a bump arena is for one at a time"}},
+	{"fixed: two goroutines allocate", func(here func(string)) {
+		f := bump.NewFixed(1 << 20)
+		hammer(func() {
+			if _, err := f.TryAlloc(8, 8); err != nil {
+				panic(err)
+			}
+		})
+	}, []string{"use by two goroutines at once", "a fixed arena of 1048576 bytes"}},
+	{"bump: two goroutines allocate", func(here func(string)) {
+		var a bump.Arena
+		hammer(func() { bump.New[node](&a) })
+	}, []string{"use by two goroutines at once", "a bump arena"}},
+	{"arena: two goroutines allocate", func(here func(string)) {
+		a := arena.NewArena(arena.Name("shared"))
+		hammer(func() { arena.New[node](a) })
+	}, []string{"use by two goroutines at once", `arena "shared"`}},
 }, zoneScenarios()...)
+
+// hammer calls use in two goroutines until it is reported, or time is up. Whatever else
+// goes wrong in it does not count.
+func hammer(use func()) {
+	found := make(chan *check.Report, 1)
+	check.Handle(func(r *check.Report) {
+		if r.Other != "" {
+			select {
+			case found <- r:
+			default:
+			}
+		}
+	})
+	for range 2 {
+		go func() {
+			for {
+				func() {
+					defer func() { _ = recover() }()
+					use()
+				}()
+			}
+		}()
+	}
+	select {
+	case r := <-found:
+		panic(r)
+	case <-time.After(20 * time.Second):
+	}
+}
 
 // zoneScenarios write before and behind allocations of many sizes and alignments, at
 // every distance of one to eight bytes.
@@ -212,4 +292,21 @@ func TestCorrectUntyped(t *testing.T) {
 	if err := check.Verify(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// meanwhile has use run in another goroutine while the operation that finds a mistake
+// is under way, and ends the process with the report of that.
+func meanwhile(use func()) {
+	check.Handle(func(r *check.Report) {
+		if r.Other != "" {
+			check.Handle(nil)
+			panic(r)
+		}
+		done := make(chan struct{})
+		go func() {
+			use()
+			close(done) // and not when it panics
+		}()
+		<-done
+	})
 }
