@@ -4,6 +4,7 @@ package check_test
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -145,6 +146,29 @@ var bumpScenarios = append([]scenario{
 		p[3] = 7
 		fail(check.Verify())
 	}, []string{"write after release", "[3] of [4]int", "a fixed arena of 1000 bytes"}},
+	{"arena: a value of NewOf written after Reset", func(here func(string)) {
+		a := arena.NewArena(arena.Name("decoder"))
+		arena.NewOf(a, reflect.TypeFor[node]())
+		here("allocated")
+		p := arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node)
+		here("released")
+		a.Reset()
+		p.n[1] = 7
+		fail(check.Verify())
+	}, []string{"write after release", ".n[1] of element 1", `arena "decoder"`}},
+	{"arena: a pointer in a value of NewOf followed after Release", func(here func(string)) {
+		a := arena.NewArena(arena.Name("decoder"))
+		m := a.Mark()
+		for range 100 {
+			arena.NewOf(a, reflect.TypeFor[node]())
+		}
+		here("allocated")
+		p := arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node)
+		p.next = p
+		here("released")
+		a.Release(m)
+		faults(func() { p.next.n[0]++ })
+	}, []string{"use after release", `arena "decoder"`}},
 	{"arena: New while another goroutine is in New", func(here func(string)) {
 		a := arena.NewArena(arena.Name("shared"))
 		arena.New[node](a)
