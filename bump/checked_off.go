@@ -30,6 +30,7 @@ func (a *Arena) noteGrown(end uintptr)                           {}
 func (a *Arena) noteType(p unsafe.Pointer, t reflect.Type)       {}
 func (a *Arena) checkAround(p unsafe.Pointer)                    {}
 func (a *Arena) retire(keep bool) bool                           { return false }
+func (a *Arena) abandon(p unsafe.Pointer)                        {}
 func (a *Arena) verify()                                         {}
 func (r *root) noteChunk(b block, a *Arena)                      {}
 func (f *Fixed) allocChecked(size, align uintptr) unsafe.Pointer { return nil }

@@ -106,6 +106,12 @@ func (a *Arena) checkAround(p unsafe.Pointer) {
 	}
 }
 
+// abandon is for what p points into and was copied: a look at its red zones, the last.
+func (a *Arena) abandon(p unsafe.Pointer) {
+	a.checkAround(p)
+	a.root.seen.Abandon(p)
+}
+
 // verify looks at all red zones.
 func (a *Arena) verify() {
 	if a.root == nil {

@@ -167,7 +167,7 @@ func growTo[T any](a *Arena, op string, s []T, n int, own bool) []T {
 	if check.Enabled {
 		a.noteType(q, reflect.TypeFor[T]())
 		if own {
-			a.checkAround(p)
+			a.abandon(p)
 		}
 	}
 	// SAFETY: q has room for n elements and is aligned for them.

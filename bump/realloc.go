@@ -43,6 +43,9 @@ func (a *Arena) Realloc(p unsafe.Pointer, old, size, align uintptr) unsafe.Point
 	n := min(old, size)
 	// SAFETY: the caller owns old bytes at p, and q has size bytes.
 	copy(unsafe.Slice((*byte)(q), n), unsafe.Slice((*byte)(p), n))
+	if check.Enabled {
+		a.abandon(p)
+	}
 	return q
 }
 

@@ -2,15 +2,20 @@
 //
 //	go test -tags haven_check ./...
 //
-// There, arenas and caches poison what was released and keep it in quarantine
-// before it is used again, and report what a program does with it all the same:
+// There, arenas, bump arenas and caches poison what was released and keep it in
+// quarantine before it is used again, and report what a program does with it all the
+// same, and more:
 //
 //   - a write after Reset, Release or Free, when the memory leaves the quarantine,
 //     is handed out again, or [Verify] looks at it;
 //   - a pointer, string, slice, map or interface that is read from released memory
 //     and followed: a fault, which [Explain] turns into a report;
 //   - a second Free, one of a pointer of another cache, and one of a pointer into
-//     an object: at once.
+//     an object: at once;
+//   - a write of up to eight bytes before or behind an allocation of package bump, when
+//     it is reset, freed or reallocated, or [Verify] looks at it;
+//   - use of an arena, lane or bump arena by two goroutines at once, when operations
+//     overlap; not with -race, whose detector finds more.
 //
 // A report names the type, the arena or cache, the field that was written to, and
 // where the memory was allocated, released and found. It is printed on standard
@@ -53,7 +58,8 @@ const Enabled = check.Enabled
 
 // A Report is about one mistake: an error of several lines, whose fields are what
 // happened, details, whose memory it is, and the stacks as a panic prints them,
-// empty where they are not known.
+// empty where they are not known: of the allocation, of the release, of who found it,
+// and of another goroutine that was at work.
 type Report = check.Report
 
 // Explain returns the report for a panic value that comes from following a pointer
@@ -62,9 +68,10 @@ type Report = check.Report
 // called from any goroutine.
 func Explain(recovered any) *Report { return check.Explain(recovered) }
 
-// Verify looks at all memory that is in quarantine and returns an error that joins
-// the reports of what was written to, each once, and nil if there is nothing. It
-// costs what reading the quarantine does, 64 MiB unless HAVEN_CHECK says otherwise.
+// Verify looks at all memory that is in quarantine and at the red zones of bump arenas
+// in use, and returns an error that joins the reports of what was written to, each
+// once, and nil if there is nothing. It costs what reading the quarantine does, 64 MiB
+// unless HAVEN_CHECK says otherwise.
 // It may be called from any goroutine.
 func Verify() error {
 	var found []error

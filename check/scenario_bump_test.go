@@ -14,6 +14,7 @@ import (
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // poke writes a byte that many bytes from p.
@@ -146,6 +147,39 @@ var bumpScenarios = append([]scenario{
 		p[3] = 7
 		fail(check.Verify())
 	}, []string{"write after release", "[3] of [4]int", "a fixed arena of 1000 bytes"}},
+	{"bump: a string of the heap", func(here func(string)) {
+		var a bump.Arena
+		bump.New[node](&a)
+		here("allocated")
+		p := bump.New[node](&a)
+		p.name = strings.Repeat("heap", 20)
+		fail(check.Verify())
+		runtime.KeepAlive(&a)
+	}, []string{"heap pointer in untyped memory", ".name of check_test.node", "nothing else kept it", "a check_test.node of a bump arena"}},
+	{"bump: an object of the heap in a slice", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		s := bump.MakeSlice[*node](&a, 9, 9)
+		s[7] = new(node)
+		fail(check.Verify())
+		runtime.KeepAlive(&a)
+	}, []string{"heap pointer in untyped memory", "element 7 of *check_test.node"}},
+	{"bump: many objects of the heap", func(here func(string)) {
+		var a bump.Arena
+		for range 1000 {
+			here("allocated")
+			bump.New[node](&a).next = new(node)
+		}
+		fail(check.Verify())
+		runtime.KeepAlive(&a)
+	}, []string{"heap pointer in untyped memory", ".next of check_test.node"}},
+	{"bump: an interface that holds a heap object", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := bump.NewFrom(&a, node{any: new([4]int)})
+		fail(check.Verify())
+		runtime.KeepAlive(p)
+	}, []string{"heap pointer in untyped memory", ".any of check_test.node"}},
 	{"arena: a value of NewOf written after Reset", func(here func(string)) {
 		a := arena.NewArena(arena.Name("decoder"))
 		arena.NewOf(a, reflect.TypeFor[node]())
@@ -333,4 +367,60 @@ func meanwhile(use func()) {
 		}()
 		<-done
 	})
+}
+
+// fixture is a global variable.
+var fixture = node{name: "fixture"}
+
+// Pointers out of untyped memory to what lives for another reason are right: given to
+// KeepAlive, held by a variable, global, static, of another arena that is held, and
+// replaced before what they pointed to went. Collections come at any time.
+func TestOutsidePointersKept(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
+	stop := testkit.Hammer()
+	defer stop()
+	var a, other bump.Arena
+	held := map[int]*node{}
+	for round := range rounds {
+		var last *node
+		for i := range 200 {
+			p := bump.New[node](&a)
+			p.next, last = last, p
+			switch i % 8 {
+			case 0:
+				q := &node{name: strings.Repeat("x", i+1)}
+				a.KeepAlive(q)
+				p.any = q
+				p.name = q.name[i/2:]
+			case 1:
+				held[i] = new(node)
+				p.any = &held[i].n[2]
+			case 2:
+				p.next, p.name = &fixture, "static"
+			case 3:
+				p.any = bump.New[node](&other)
+			case 4:
+				p.any = strings.ToUpper
+				p.name = fmt.Sprint(i)
+				p.any, p.name = nil, ""
+			case 5:
+				p.any = i % 3
+			case 6:
+				s := bump.Append(&a, []*node(nil), p, held[1])
+				s = bump.Append(&a, s, p, p, p)
+				s[1] = nil
+			}
+		}
+		if round%8 == 0 {
+			if err := check.Verify(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.Reset()
+		clear(held)
+	}
+	runtime.KeepAlive(&other)
 }

@@ -21,6 +21,16 @@
 // report names type, field, value, and where the memory was allocated and
 // released.
 //
+// # Red zones
+//
+// Untyped memory ([Untyped]) has bytes before and behind each allocation that nobody
+// may write to. They are looked at when the memory is released, and at [Verify].
+//
+// # Two goroutines
+//
+// What is for one goroutine at a time has a [Busy], which finds operations that
+// overlap.
+//
 // The ideas are those of debugging allocators since Purify and Electric Fence; a
 // quarantine is from AddressSanitizer.
 package check

@@ -28,6 +28,7 @@ type described struct {
 	typ  reflect.Type
 	size uintptr
 	mask []bool
+	odd  bool // has pointers that need not be to objects
 }
 
 func kindOf(t reflect.Type) kind {
@@ -43,7 +44,7 @@ func kindOf(t reflect.Type) kind {
 	if old := kinds.list.Load(); old != nil {
 		list = *old
 	}
-	list = append(list[:len(list):len(list)], &described{t, t.Size(), maskOf(t)})
+	list = append(list[:len(list):len(list)], &described{t, t.Size(), maskOf(t), odd(t)})
 	kinds.list.Store(&list)
 	k := kind(len(list))
 	kinds.by.Store(t, k)

@@ -23,9 +23,12 @@ func (u *Untyped) SetType(p unsafe.Pointer, t reflect.Type)         {}
 func (u *Untyped) Around(p unsafe.Pointer) *Report                  { return nil }
 func (u *Untyped) Latest() *Report                                  { return nil }
 func (u *Untyped) Damage() []*Report                                { return nil }
+func (u *Untyped) Abandon(p unsafe.Pointer)                         {}
 func (u *Untyped) Forget()                                          {}
 func (u *Untyped) Release(i int, lo, hi uintptr, site Site) *Released {
 	return nil
 }
 
 func verifyUntyped() []*Report { return nil }
+
+func odd(t reflect.Type) bool { return false }

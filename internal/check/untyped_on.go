@@ -36,6 +36,7 @@ type Untyped struct {
 	mu      sync.Mutex
 	owner   string
 	regions []*region
+	outside
 }
 
 // A region is a chunk. Allocations come up from its start and down from its end.
@@ -85,6 +86,7 @@ func (u *Untyped) Low(at, size uintptr, site Site) {
 	g.low = append(g.low, Extent{at: at, size: size, site: site})
 	g.fence(at - Zone)
 	g.fence(at + size)
+	u.note(g, true)
 }
 
 // High takes down an allocation of a T of the open chunk, from its end down.
@@ -99,6 +101,7 @@ func (u *Untyped) High(at, size uintptr, t reflect.Type, site Site) {
 	g.high = append(g.high, Extent{at: at, size: size, site: site, kind: kind})
 	g.fence(at - Zone)
 	g.fence(at + size)
+	u.note(g, false)
 }
 
 // fence makes a red zone.
@@ -246,6 +249,7 @@ func (u *Untyped) Forget() {
 	for _, g := range u.regions {
 		g.low, g.high = nil, nil
 	}
+	u.forget()
 }
 
 // Release describes chunk i, of which [0, lo) and [hi, size) were handed out, for
@@ -265,8 +269,9 @@ func (u *Untyped) Release(i int, lo, hi uintptr, site Site) *Released {
 }
 
 func verifyUntyped() (found []*Report) {
-	for _, u := range arenas.all() {
+	live := arenas.all()
+	for _, u := range live {
 		found = append(found, u.Damage()...)
 	}
-	return found
+	return append(found, verifyOutside(live)...)
 }
