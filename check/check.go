@@ -14,6 +14,8 @@
 //     an object: at once;
 //   - a write of up to eight bytes before or behind an allocation of package bump, when
 //     it is reset, freed or reallocated, or [Verify] looks at it;
+//   - a pointer from memory of package bump to a heap object that nothing else keeps, if
+//     [Verify] is called before the object is gone; not with -race;
 //   - use of an arena, lane or bump arena by two goroutines at once, when operations
 //     overlap; not with -race, whose detector finds more.
 //
@@ -68,10 +70,10 @@ type Report = check.Report
 // called from any goroutine.
 func Explain(recovered any) *Report { return check.Explain(recovered) }
 
-// Verify looks at all memory that is in quarantine and at the red zones of bump arenas
-// in use, and returns an error that joins the reports of what was written to, each
+// Verify looks at all memory that is in quarantine and at bump arenas in use, and returns an error that joins the reports of what was written to, each
 // once, and nil if there is nothing. It costs what reading the quarantine does, 64 MiB
-// unless HAVEN_CHECK says otherwise.
+// unless HAVEN_CHECK says otherwise, and two garbage collections if memory of bump
+// arenas points to objects elsewhere.
 // It may be called from any goroutine.
 func Verify() error {
 	var found []error

@@ -424,3 +424,48 @@ func TestOutsidePointersKept(t *testing.T) {
 	}
 	runtime.KeepAlive(&other)
 }
+
+// A program that makes the mistake all the time, while collections never end, gets
+// reports and nothing worse: an address of what is gone is never taken for a pointer.
+func TestOutsidePointersLost(t *testing.T) {
+	if !testkit.InChild(t) {
+		testkit.MustChild(t, "GODEBUG=clobberfree=1,invalidptr=1")
+		return
+	}
+	rounds := 2000
+	if testing.Short() {
+		rounds = 300
+	}
+	stop := testkit.Hammer()
+	defer stop()
+	var a bump.Arena
+	found := 0
+	for round := range rounds {
+		var last *node
+		for i := range 150 {
+			p := bump.New[node](&a)
+			p.next, last = last, p
+			p.any = new([5]int)
+			p.name = strings.Repeat("x", i)
+			if i%20 == 0 {
+				bump.MakeSlice[*node](&a, 3, 3)[1] = new(node)
+				runtime.Gosched()
+			}
+		}
+		if round%50 == 0 && check.Verify() != nil {
+			found++
+		}
+		if round%100 == 0 { // what is gone by the time it is looked at
+			bump.New[node](&a).any = new([1 << 20]byte)
+			runtime.GC()
+			runtime.GC()
+			for range 100 {
+				bump.New[node](&a)
+			}
+		}
+		a.Reset()
+	}
+	if found == 0 {
+		t.Error("nothing was found")
+	}
+}

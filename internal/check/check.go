@@ -26,6 +26,11 @@
 // Untyped memory ([Untyped]) has bytes before and behind each allocation that nobody
 // may write to. They are looked at when the memory is released, and at [Verify].
 //
+// # Pointers to the heap
+//
+// Untyped memory keeps nothing alive that is elsewhere. [Verify] finds pointers there to
+// objects that nothing else keeps (outside_on.go).
+//
 // # Two goroutines
 //
 // What is for one goroutine at a time has a [Busy], which finds operations that
