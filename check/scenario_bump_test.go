@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
@@ -283,6 +285,12 @@ func hammer(use func()) {
 	}
 }
 
+// leftToRace reports whether the mistake is one that the check build does not look for
+// with -race.
+func leftToRace(s scenario) bool {
+	return slices.Contains(s.want, "use by two goroutines at once") || slices.Contains(s.want, "heap pointer in untyped memory")
+}
+
 // zoneScenarios write before and behind allocations of many sizes and alignments, at
 // every distance of one to eight bytes.
 func zoneScenarios() (list []scenario) {
@@ -465,7 +473,7 @@ func TestOutsidePointersLost(t *testing.T) {
 		}
 		a.Reset()
 	}
-	if found == 0 {
+	if found == 0 && !magazine.Race {
 		t.Error("nothing was found")
 	}
 }
