@@ -24,6 +24,7 @@ import (
 // referred to stays, and the garbage collector does the rest.
 type Arena struct {
 	_ noCopy
+	arenaShadow
 
 	name     string
 	limit    int // 0: none

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
 )
@@ -38,6 +39,7 @@ func NewOf(a *Arena, t reflect.Type) reflect.Value {
 //	chunks[:cur] are used up; of chunks[cur], left elements at the end are free;
 //	chunks[cur+1:] are spare.
 type dynamicLane struct {
+	dynamicShadow
 	record
 	typ    reflect.Type
 	size   int
@@ -53,6 +55,9 @@ func (l *dynamicLane) new() reflect.Value {
 	c := l.chunks[l.cur]
 	p := c.Index(c.Len() - l.left).Addr()
 	l.left--
+	if check.Enabled {
+		l.noteNew()
+	}
 	return p
 }
 
@@ -112,6 +117,9 @@ func (l *dynamicLane) usedBytes() int { return l.inUse() * l.size }
 func (l *dynamicLane) rewind(r *escape.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	l.note(used)
+	if check.Enabled && l.retireAll() {
+		r = nil // they are watched when they leave the quarantine
+	}
 	if r != nil && l.active {
 		l.surrender(r)
 	}
@@ -152,11 +160,20 @@ func (l *dynamicLane) release(p position) {
 	for l.cur > p.full {
 		c := l.chunks[l.cur]
 		clearRange(c, 0, c.Len()-l.left)
+		if check.Enabled {
+			l.retire(l.cur, c.Len()-l.left)
+		}
 		l.cur, l.left = l.cur-1, 0
 	}
 	c := l.chunks[l.cur]
 	clearRange(c, c.Len()-p.lo, c.Len()-l.left)
+	if check.Enabled && p.lo == c.Len() {
+		l.retire(l.cur, c.Len()-l.left)
+	}
 	l.left = p.lo
+	if check.Enabled {
+		l.forgetFrom(l.inUse())
+	}
 	if !p.open {
 		l.left, l.active = 0, false
 	}

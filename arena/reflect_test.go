@@ -67,6 +67,7 @@ func limitPanic(t *testing.T, f func()) (le *arena.LimitError) {
 
 // A steady program allocates nothing, its scopes included.
 func TestNewOfSteady(t *testing.T) {
+	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	a := arena.NewArena()
 	typ := reflect.TypeFor[node]()

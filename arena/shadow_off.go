@@ -6,6 +6,8 @@ package arena
 // called by code that this build does not have.
 type shadow[T any] struct{}
 
+type arenaShadow struct{}
+
 func (l *Lane[T]) newChecked() *T                    { return nil }
 func (l *Lane[T]) noteSlice(int)                     {}
 func (l *Lane[T]) noteLarge([]T)                     {}

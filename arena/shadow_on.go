@@ -6,10 +6,12 @@ import (
 	"reflect"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/leak"
 )
 
 // In the check build a lane knows where each of its allocations was made, and what
@@ -20,7 +22,25 @@ import (
 
 // A shadow is what the check build knows of a lane.
 type shadow[T any] struct {
-	known map[*T]*chunkShadow // by first element
+	known  map[*T]*chunkShadow // by first element
+	of     *T                  // first element of the chunk that was asked for last
+	latest *chunkShadow        // that of this chunk
+	marks  int                 // allocations of a chunk in the round before
+	busy   check.Busy          // of a lane on its own
+}
+
+// An arenaShadow is what it knows of an arena.
+type arenaShadow struct{ busy check.Busy }
+
+// begin begins an operation on the lane at a site. Nothing in it calls back: grow, which
+// asks a payer, and callbacks are outside.
+func (l *Lane[T]) begin(site check.Site) *check.Busy {
+	b := &l.busy
+	if l.a != nil {
+		b = &l.a.busy
+	}
+	b.Enter(site, l.owner)
+	return b
 }
 
 // A chunkShadow is what it knows of a chunk, whose free part is
@@ -41,15 +61,28 @@ type stale struct {
 // shadowOf returns the shadow of a chunk, made at first use.
 func (l *Lane[T]) shadowOf(buf []T) *chunkShadow {
 	first := &buf[0]
+	if l.of == first {
+		return l.latest
+	}
 	s := l.known[first]
 	if s == nil {
 		s = &chunkShadow{cleanHi: len(buf)}
 		if l.known == nil {
 			l.known = make(map[*T]*chunkShadow)
 		}
+		if l.marks > 0 {
+			s.high = make([]check.Mark, 0, l.marks)
+		}
 		l.known[first] = s
 	}
+	l.of, l.latest = first, s
 	return s
+}
+
+// unknown drops the shadow of a chunk.
+func (l *Lane[T]) unknown(buf []T) {
+	delete(l.known, &buf[0])
+	l.of, l.latest = nil, nil
 }
 
 // shadowed reports whether there is anything to know.
@@ -77,13 +110,19 @@ func (l *Lane[T]) newChecked() *T {
 	if l.i == 0 {
 		l.grow()
 	}
+	if l.heap || l.size() == 0 {
+		l.i--
+		return &l.free[l.i]
+	}
+	site := check.Here(2)
+	defer l.begin(site).Exit()
 	l.i--
 	p := &l.free[l.i]
 	if l.shadowed() {
 		_, at := l.bounds()
 		s := l.shadowOf(l.buf)
 		l.reclaim(s, at, at+1)
-		s.high = append(s.high, check.Mark{At: uint32(at), Site: check.Here(2)})
+		s.high = append(s.high, check.Mark{At: uint32(at), Site: site})
 	}
 	return p
 }
@@ -94,10 +133,12 @@ func (l *Lane[T]) noteSlice(n int) {
 	if n == 0 || !l.shadowed() {
 		return
 	}
+	site := check.Here(2)
+	defer l.begin(site).Exit()
 	lo, _ := l.bounds()
 	s := l.shadowOf(l.buf)
 	l.reclaim(s, lo-n, lo)
-	s.low = append(s.low, check.Mark{At: uint32(lo - n), Site: check.Here(2)})
+	s.low = append(s.low, check.Mark{At: uint32(lo - n), Site: site})
 }
 
 func (l *Lane[T]) noteLarge(buf []T) {
@@ -171,7 +212,9 @@ func marksIn(marks []check.Mark, from int) []check.Mark {
 	for i, m := range marks {
 		list[i] = check.Mark{At: m.At - uint32(from), Site: m.Site}
 	}
-	slices.SortFunc(list, func(x, y check.Mark) int { return int(x.At) - int(y.At) })
+	if n := len(list); n > 1 && list[0].At > list[n-1].At { // from the high end
+		slices.Reverse(list)
+	}
 	return list
 }
 
@@ -181,6 +224,7 @@ func (l *Lane[T]) retireAll() bool {
 	if !l.active {
 		return false
 	}
+	defer l.begin(check.Release()).Exit()
 	lo, hi := l.bounds()
 	l.retireOpen(lo, hi)
 	if l.rest != nil {
@@ -192,6 +236,7 @@ func (l *Lane[T]) retireAll() bool {
 		}
 	}
 	clear(l.known)
+	l.of, l.latest = nil, nil
 	return l.shadowed()
 }
 
@@ -222,19 +267,23 @@ func (l *Lane[T]) retire(buf []T, lo, hi int) {
 	site := check.Release()
 	clear(buf[:lo])
 	clear(buf[hi:])
-	pieces := []*check.Released{
-		check.Of(buf[:lo], l.owner(), marksIn(s.low, 0), site),
-		check.Of(buf[hi:], l.owner(), marksIn(s.high, hi), site),
+	if lo > 0 {
+		check.Retire(check.Of(buf[:lo], l.owner(), marksIn(s.low, 0), site))
 	}
+	high := check.Of(buf[hi:], l.owner(), marksIn(s.high, hi), site)
+	high.Free = (hi - lo) * l.size()
 	if escape.Each() {
-		w := l.a.beginRelease()
-		pieces[1].Left = func() {
-			w.Add(reflect.TypeFor[T]().String(), addr.First(buf), len(buf)*l.size())
+		what, name, made, size, now := "lane", "", (*leak.Site)(nil), l.size(), time.Now()
+		if l.a != nil {
+			what, name, made = "arena", l.a.name, l.a.made
+		}
+		high.Left = func() {
+			w := escape.BeginAt(site, now, what, name, made)
+			w.Add(reflect.TypeFor[T]().String(), addr.First(buf), len(buf)*size)
 			w.Watch()
 		}
 	}
-	for _, p := range pieces {
-		check.Retire(p)
-	}
-	delete(l.known, &buf[0])
+	check.Retire(high)
+	l.marks = len(s.high)
+	l.unknown(buf)
 }

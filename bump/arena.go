@@ -33,7 +33,8 @@ type Allocator interface {
 //
 //	reserved = in use + idle + gaps + overhead
 type Arena struct {
-	_    noCopy
+	_ noCopy
+	shadow
 	base unsafe.Pointer // low end of the free part, a multiple of 8
 	left uintptr        // free bytes from base
 
@@ -70,7 +71,7 @@ const maxSize = chunk.MaxBytes - MaxAlign - 4*overhead
 func (a *Arena) Alloc(size, align uintptr) unsafe.Pointer {
 	checkAlign("Alloc", align)
 	checkSize("Alloc", size)
-	if a == nil {
+	if a == nil || check.Enabled && a.self != a {
 		a.unusable("Alloc")
 	}
 	start, ok := a.fit(size, align)
@@ -79,6 +80,9 @@ func (a *Arena) Alloc(size, align uintptr) unsafe.Pointer {
 		start, _ = a.fit(size, align)
 	}
 	a.take(start, start+size)
+	if check.Enabled {
+		a.noteLow(size)
+	}
 	// SAFETY: GC.md fact 5: start is at most the size of the open chunk, behind
 	// which slack bytes remain.
 	return unsafe.Add(a.open.data, start)
@@ -90,23 +94,31 @@ func (a *Arena) fit(size, align uintptr) (start uintptr, ok bool) {
 	if a.open.data == nil {
 		return 0, false
 	}
-	start = a.open.lo
+	start = a.open.lo + zone
 	// SAFETY: GC.md fact 13: heap memory does not move; the address is only
 	// used to find the padding.
 	start += -(uintptr(a.open.data) + start) & (align - 1)
 	hi := a.hi()
-	return start, start <= hi && roundUp(size) <= hi && roundUp(start+size) <= hi
+	return start, start <= hi && roundUp(size) <= hi && roundUp(start+size+zone) <= hi
 }
 
 // take makes [start, end) the latest low allocation.
 func (a *Arena) take(start, end uintptr) {
 	hi := a.hi()
-	a.last, a.open.lo = start, end
-	low := roundUp(end)
+	a.last, a.open.lo = start, end+zone
+	low := roundUp(end + zone)
 	// SAFETY: GC.md fact 5: low is at most hi, and slack bytes follow.
 	a.base = unsafe.Add(a.open.data, low)
 	a.left = hi - low
 	a.checkInvariants()
+}
+
+// end returns the offset at which the latest low allocation ends.
+func (a *Arena) end() uintptr {
+	if zone > 0 && a.open.lo == 0 {
+		return 0
+	}
+	return a.open.lo - zone
 }
 
 // hi returns the offset at which the open chunk's objects start.
@@ -127,7 +139,7 @@ func (a *Arena) grow(size uintptr) {
 // growFor opens a chunk in which size bytes aligned to align fit.
 func (a *Arena) growFor(op string, size, align uintptr) {
 	a.checkUsable(op)
-	need := roundUp(size) + align
+	need := roundUp(size) + align + 2*zone
 	if a.root == nil {
 		a.root = new(root)
 	}
@@ -146,7 +158,7 @@ func (a *Arena) growFor(op string, size, align uintptr) {
 			want = chunk.Next(a.open.size+overhead, chunk.MaxGrowth)
 		}
 		next = newBlock(a.root, max(need, chunk.Usable(max(want, chunk.First))-overhead))
-		a.root.chunks = append(a.root.chunks, next)
+		a.root.add(next, a)
 	}
 	a.leave()
 	a.open = next
@@ -186,12 +198,20 @@ func (a *Arena) Reset() {
 	a.high = max(a.high, used)
 	// The mark is of what a chunk takes that has room for all, counting the 8
 	// bytes that New leaves free.
-	a.peak.Note(int(used + overhead + 8))
+	a.peak.Note(int(a.spent() + overhead + 8))
+	keep := len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0])
+	if check.Enabled {
+		a.verify()
+	}
 	switch {
+	case check.Enabled && a.spent() > 0 && a.retire(keep):
+		if !keep {
+			a.peak.Cap(chunk.Retain)
+		}
 	case a.watched.Due() && used > 0:
 		a.surrender()
 		a.peak.Cap(chunk.Retain)
-	case len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0]):
+	case keep:
 		a.root.chunks[0].clear()
 		a.root.forget()
 	default:
@@ -217,7 +237,7 @@ func (b *block) clear() {
 	// bytes, without write barriers; both parts lie within the chunk.
 	clear(unsafe.Slice((*byte)(b.data), b.lo))
 	clear(unsafe.Slice((*byte)(unsafe.Add(b.data, b.hi)), b.size-b.hi))
-	b.lo, b.hi = 0, b.size
+	b.lo, b.hi, b.fence = 0, b.size, fence{}
 }
 
 // Free ends the arena. Nothing is reused: the memory stays as it is for as long
@@ -227,6 +247,9 @@ func (a *Arena) Free() {
 	a.checkUsable("Free")
 	if a.root != nil {
 		a.high = max(a.high, a.inUse())
+	}
+	if check.Enabled {
+		a.verify()
 	}
 	a.root, a.open = nil, block{}
 	a.base, a.left, a.last = nil, 0, 0
@@ -300,7 +323,7 @@ func (a *Arena) checkInvariants() {
 	if !check.Enabled {
 		return
 	}
-	if a.open.data != nil && (a.last > a.open.lo || a.hi() > a.open.size ||
+	if a.open.data != nil && (a.last > a.end() || a.hi() > a.open.size ||
 		unsafe.Add(a.open.data, roundUp(a.open.lo)) != a.base) {
 		panic(fmt.Sprintf("bump: cursors out of place: %+v base %v left %d last %d", a.open, a.base, a.left, a.last))
 	}

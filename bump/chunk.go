@@ -5,14 +5,24 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
 // A root holds an arena's chunks together: every chunk points to it and it
 // points to every chunk, so that reaching one is reaching all.
 type root struct {
+	known
 	chunks []block
 	keep   []any // what KeepAlive got
+}
+
+// add puts a new chunk on the list.
+func (r *root) add(b block, a *Arena) {
+	r.chunks = append(r.chunks, b)
+	if check.Enabled {
+		r.noteChunk(b, a)
+	}
 }
 
 // forget lets go of what KeepAlive got, and of a list that was once long.
@@ -27,6 +37,7 @@ func (r *root) forget() {
 // A block is one chunk in the root's list, with the part of its data that was
 // in use when it was left: [0, lo) and [hi, size).
 type block struct {
+	fence
 	data   unsafe.Pointer // the first byte that can be given out
 	size   uintptr        // bytes that can be given out
 	lo, hi uintptr

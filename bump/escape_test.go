@@ -6,12 +6,14 @@ import (
 
 	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // What a Reset leaves to the garbage collector is zero, so that who still has a
 // pointer finds none to a chunk that is gone; and the arena goes on as it does after
 // any Reset.
 func TestWatchedReset(t *testing.T) {
+	testkit.NeedsReuse(t)
 	type pair struct{ next, self *pair }
 	defer escape.All()()
 	var a bump.Arena

@@ -8,6 +8,9 @@ const MaxSize = maxSize
 // Overhead is what a chunk takes beside what it gives out, in bytes.
 const Overhead = int(overhead)
 
+// Zone is what a red zone takes: nothing, but in the check build.
+const Zone = zone
+
 // An Extent is the memory of one chunk that can be handed out.
 type Extent struct {
 	Data unsafe.Pointer
@@ -38,6 +41,10 @@ func ChunkSizes() []uintptr {
 // MakeChunk makes a chunk of at least total bytes, of an arena of its own, and
 // returns its start and size.
 func MakeChunk(total uintptr) (unsafe.Pointer, uintptr) { return makeChunk(new(root), total) }
+
+// FixedBase returns where the bytes that a Fixed counts begin. In the check build what
+// it hands out is elsewhere.
+func FixedBase(f *Fixed) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(f.buf)) }
 
 // KeepCap returns the room in the list of what KeepAlive got.
 func KeepCap(a *Arena) int { return cap(a.root.keep) }

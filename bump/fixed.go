@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/layout"
 )
 
@@ -16,7 +17,8 @@ var ErrExhausted = errors.New("bump: fixed arena exhausted")
 // pointers: [NewIn] refuses types with pointers. The zero Fixed has no room. It
 // is for one goroutine at a time and must not be copied after first use.
 type Fixed struct {
-	_    noCopy
+	_ noCopy
+	fixedShadow
 	buf  []uint64 // what gives the memory its alignment
 	size uintptr
 	off  uintptr
@@ -65,6 +67,9 @@ func (f *Fixed) TryAlloc(size, align uintptr) (unsafe.Pointer, error) {
 		// the buffer is no place to point to (GC.md fact 5).
 		return aligned(unsafe.Pointer(&empty), align), nil
 	}
+	if check.Enabled {
+		return f.allocChecked(size, align), nil
+	}
 	// SAFETY: GC.md fact 5: [start, start+size) lies in the buffer and is not
 	// empty.
 	return unsafe.Add(base, start), nil
@@ -85,6 +90,9 @@ func aligned(p unsafe.Pointer, align uintptr) unsafe.Pointer {
 func (f *Fixed) Reset() {
 	if f == nil {
 		panic("bump: Reset of a nil Fixed")
+	}
+	if check.Enabled {
+		f.resetChecked()
 	}
 	clear(f.buf[:(f.off+7)/8])
 	f.off = 0

@@ -265,6 +265,7 @@ func TestOneWordIsScanned(t *testing.T) {
 // TestScanWork counts what a collection looks at: the bytes up to the last
 // pointer of each object that it marks.
 func TestScanWork(t *testing.T) {
+	testkit.NeedsReuse(t)
 	scanned := func() uint64 {
 		testkit.CollectGarbage()
 		s := []metrics.Sample{{Name: "/gc/scan/heap:bytes"}}

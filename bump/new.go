@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
@@ -22,6 +23,9 @@ type cell[T any] struct {
 // into a. It panics if a was freed; a nil a is a nil dereference, as there is no
 // room for a check of its own.
 func New[T any](a *Arena) *T {
+	if check.Enabled {
+		return newChecked[T](a)
+	}
 	// The compare is strict so that an empty T in an arena without a chunk
 	// gets one, too. The cost of this body is near the inliner's bound.
 	if a.left <= unsafe.Sizeof(cell[T]{}) {
@@ -53,7 +57,16 @@ func NewIn[T any](al Allocator) *T {
 		al.refusePointers("NewIn", reflect.TypeFor[T]())
 	}
 	var zero T
-	return (*T)(al.Alloc(unsafe.Sizeof(zero), unsafe.Alignof(zero)))
+	p := al.Alloc(unsafe.Sizeof(zero), unsafe.Alignof(zero))
+	if check.Enabled {
+		switch al := al.(type) {
+		case *Arena:
+			al.noteType(p, reflect.TypeFor[T]())
+		case *Fixed:
+			al.noteType(p, reflect.TypeFor[T]())
+		}
+	}
+	return (*T)(p)
 }
 
 // MakeSlice returns a zero slice of the given length and capacity in elements.
@@ -67,6 +80,9 @@ func MakeSlice[T any](a *Arena, len, cap int) []T {
 	}
 	var zero T
 	p := a.Alloc(bytesOf[T]("MakeSlice", cap), unsafe.Alignof(zero))
+	if check.Enabled {
+		a.noteType(p, reflect.TypeFor[T]())
+	}
 	// SAFETY: p has room for cap elements and is aligned for them.
 	return unsafe.Slice((*T)(p), cap)[:len]
 }
@@ -88,6 +104,9 @@ func String[S ~string | ~[]byte](a *Arena, s S) string {
 		return ""
 	}
 	p := (*byte)(a.allocBytes(uintptr(len(s))))
+	if check.Enabled {
+		a.noteType(unsafe.Pointer(p), reflect.TypeFor[byte]())
+	}
 	copy(unsafe.Slice(p, len(s)), s)
 	// SAFETY: p points to len(s) bytes that nobody else was handed.
 	return unsafe.String(p, len(s))
@@ -95,7 +114,7 @@ func String[S ~string | ~[]byte](a *Arena, s S) string {
 
 // allocBytes is Alloc(n, 1), quicker where the open chunk has room.
 func (a *Arena) allocBytes(n uintptr) unsafe.Pointer {
-	if a == nil || a.open.data == nil || n >= a.left {
+	if check.Enabled || a == nil || a.open.data == nil || n >= a.left {
 		return a.slowBytes(n)
 	}
 	start := a.open.lo
@@ -145,6 +164,12 @@ func growTo[T any](a *Arena, op string, s []T, n int, own bool) []T {
 	}
 	n = max(n, 2*cap(s))
 	q := a.Alloc(bytesOf[T](op, n), align)
+	if check.Enabled {
+		a.noteType(q, reflect.TypeFor[T]())
+		if own {
+			a.abandon(p)
+		}
+	}
 	// SAFETY: q has room for n elements and is aligned for them.
 	t := unsafe.Slice((*T)(q), n)[:len(s)]
 	copy(t, s)

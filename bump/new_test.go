@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // checkNew allocates Ts until several chunks were used, and checks that they
@@ -175,6 +176,7 @@ func TestString(t *testing.T) {
 		}
 	}
 	// One behind the other, with nothing in between.
+	testkit.NeedsReuse(t)
 	var b bump.Arena
 	s, u := bump.String(&b, "abc"), bump.String(&b, "defgh")
 	if all := unsafe.Slice(unsafe.StringData(s), 8); !bytes.Equal(all, []byte("abcdefgh")) || u != "defgh" {

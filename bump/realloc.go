@@ -3,6 +3,8 @@ package bump
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/haven-mem/haven/internal/check"
 )
 
 // Realloc makes the old bytes at p into size bytes and returns where they are.
@@ -30,6 +32,9 @@ func (a *Arena) Realloc(p unsafe.Pointer, old, size, align uintptr) unsafe.Point
 		return a.Alloc(size, align)
 	}
 	a.checkExtent(p, old)
+	if check.Enabled {
+		a.checkAround(p)
+	}
 	// SAFETY: GC.md fact 13: the address is only looked at.
 	if uintptr(p)&(align-1) == 0 && (size <= old || a.extend(p, old, size)) {
 		return p
@@ -38,6 +43,9 @@ func (a *Arena) Realloc(p unsafe.Pointer, old, size, align uintptr) unsafe.Point
 	n := min(old, size)
 	// SAFETY: the caller owns old bytes at p, and q has size bytes.
 	copy(unsafe.Slice((*byte)(q), n), unsafe.Slice((*byte)(p), n))
+	if check.Enabled {
+		a.abandon(p)
+	}
 	return q
 }
 
@@ -50,20 +58,24 @@ func (a *Arena) extend(p unsafe.Pointer, old, size uintptr) bool {
 	// SAFETY: GC.md fact 13: addresses of heap memory are compared; off is
 	// within the open chunk once it is known to be at most lo.
 	off := uintptr(p) - uintptr(a.open.data)
-	if off < a.last || off > a.open.lo || old > a.open.lo-off {
+	was := a.end()
+	if off < a.last || off > was || old > was-off {
 		return false
 	}
-	if old == 0 && off < a.open.lo {
+	if old == 0 && off < was {
 		// An empty allocation has the address of the one that came after it.
 		return false
 	}
 	hi := a.hi()
-	if size > hi-off || roundUp(off+size) > hi {
+	if size > hi-off || roundUp(off+size+zone) > hi {
 		return false
 	}
 	// What lies between the old end and the cursor was handed out before.
-	clear(unsafe.Slice((*byte)(unsafe.Add(p, old)), min(size, a.open.lo-off)-old))
-	if end := off + size; end > a.open.lo {
+	clear(unsafe.Slice((*byte)(unsafe.Add(p, old)), min(size, was-off)-old))
+	if end := off + size; end > was {
+		if check.Enabled {
+			a.noteGrown(end)
+		}
 		a.take(a.last, end)
 	}
 	return true
@@ -73,7 +85,7 @@ func (a *Arena) extend(p unsafe.Pointer, old, size uintptr) bool {
 // allocation does.
 func (a *Arena) endsAtCursor(p unsafe.Pointer, old uintptr) bool {
 	// SAFETY: GC.md fact 13: addresses of heap memory are compared.
-	return a.open.data != nil && uintptr(p)-uintptr(a.open.data)+old == a.open.lo
+	return a.open.data != nil && uintptr(p)-uintptr(a.open.data)+old == a.end()
 }
 
 // checkExtent panics if p lies in the arena but p+old does not.

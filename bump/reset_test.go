@@ -40,6 +40,7 @@ func TestResetClears(t *testing.T) {
 
 // TestResetOfFullChunk fills chunks to the last byte from both ends.
 func TestResetOfFullChunk(t *testing.T) {
+	testkit.NeedsReuse(t)
 	for objects := range 60 {
 		var a bump.Arena
 		for round := range 3 {
@@ -61,6 +62,7 @@ func TestResetOfFullChunk(t *testing.T) {
 // TestResetMerges is about a steady program: after two rounds it has one chunk
 // that is large enough, and takes no other.
 func TestResetMerges(t *testing.T) {
+	testkit.NeedsReuse(t)
 	programs := map[string]func(*bump.Arena){}
 	for name, n := range map[string]int{"100 objects": 100, "5000 objects": 5000, "200000 objects": 200_000} {
 		programs[name] = func(a *bump.Arena) {
@@ -254,6 +256,7 @@ func TestResetKeepsAlignedChunk(t *testing.T) {
 		round()
 	}
 	testkit.NeedsExactAllocs(t)
+	testkit.NeedsReuse(t)
 	if n := testing.AllocsPerRun(100, round); n != 0 {
 		t.Errorf("a round of one aligned allocation takes %v allocations", n)
 	}

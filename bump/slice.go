@@ -2,8 +2,10 @@ package bump
 
 import (
 	"fmt"
+	"reflect"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
@@ -45,6 +47,9 @@ func (s *Slice[T]) Grow(a *Arena, n int) {
 		p = nil
 	}
 	p = a.Realloc(p, uintptr(cap(s.s))*size, bytesOf[T]("Slice.Grow", want), unsafe.Alignof(zero))
+	if check.Enabled {
+		a.noteType(p, reflect.TypeFor[T]())
+	}
 	// SAFETY: Realloc gave room for want elements, aligned for them.
 	s.s = unsafe.Slice((*T)(p), want)[:len(s.s)]
 }

@@ -32,7 +32,7 @@ func (a *Arena) Stats() Stats {
 	s.InUse = int(a.inUse())
 	for _, b := range a.root.chunks {
 		s.Reserved += int(b.size + overhead)
-		s.Overhead += int(overhead)
+		s.Overhead += int(overhead + b.bytes())
 		if a.open.data == nil || b.data == a.open.data {
 			s.Idle += int(b.hi - b.lo)
 		} else {
@@ -45,6 +45,15 @@ func (a *Arena) Stats() Stats {
 
 // inUse brings the root's list up to date and returns the bytes handed out.
 func (a *Arena) inUse() uintptr {
+	n := a.spent()
+	for i := range a.root.chunks {
+		n -= a.root.chunks[i].bytes()
+	}
+	return n
+}
+
+// spent is inUse with the red zones of the check build.
+func (a *Arena) spent() uintptr {
 	a.leave()
 	n := uintptr(0)
 	for _, b := range a.root.chunks {

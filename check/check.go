@@ -2,8 +2,9 @@
 //
 //	go test -tags haven_check ./...
 //
-// There, arenas, slabs and pools poison what was released and keep it in quarantine
-// before it is used again, and report what a program does with it all the same:
+// There, arenas, bump arenas, slabs and pools poison what was released and keep it in
+// quarantine before it is used again, and report what a program does with it all the
+// same, and more:
 //
 //   - a write after Reset, Release, Free, Remove or Put, when the memory leaves the
 //     quarantine, is handed out again, or [Verify] looks at it;
@@ -12,7 +13,13 @@
 //   - a second Free, one of a pointer of another cache, and one of a pointer into
 //     an object: at once;
 //   - a second Put, into the same pool or another, of an object, or of the bytes of a
-//     buffer, and a Put of a part of an object or of an idle buffer: at once.
+//     buffer, and a Put of a part of an object or of an idle buffer: at once;
+//   - a write of up to eight bytes before or behind an allocation of package bump, when
+//     it is reset, freed or reallocated, or [Verify] looks at it;
+//   - a pointer from memory of package bump to a heap object that nothing else keeps, if
+//     [Verify] is called before the object is gone; not with -race;
+//   - use of an arena, lane or bump arena by two goroutines at once, when operations
+//     overlap; not with -race, whose detector finds more.
 //
 // A report names the type, the arena, cache or pool, the field that was written to, and
 // where the memory was allocated, released and found. It is printed on standard
@@ -55,7 +62,8 @@ const Enabled = check.Enabled
 
 // A Report is about one mistake: an error of several lines, whose fields are what
 // happened, details, whose memory it is, and the stacks as a panic prints them,
-// empty where they are not known.
+// empty where they are not known: of the allocation, of the release, of who found it,
+// and of another goroutine that was at work.
 type Report = check.Report
 
 // Explain returns the report for a panic value that comes from following a pointer
@@ -64,9 +72,10 @@ type Report = check.Report
 // called from any goroutine.
 func Explain(recovered any) *Report { return check.Explain(recovered) }
 
-// Verify looks at all memory that is in quarantine and returns an error that joins
-// the reports of what was written to, each once, and nil if there is nothing. It
-// costs what reading the quarantine does, 64 MiB unless HAVEN_CHECK says otherwise.
+// Verify looks at all memory that is in quarantine and at bump arenas in use, and returns an error that joins the reports of what was written to, each
+// once, and nil if there is nothing. It costs what reading the quarantine does, 64 MiB
+// unless HAVEN_CHECK says otherwise, and two garbage collections if memory of bump
+// arenas points to objects elsewhere.
 // It may be called from any goroutine.
 func Verify() error {
 	var found []error

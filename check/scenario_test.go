@@ -14,6 +14,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/slab"
 )
@@ -221,6 +222,9 @@ func TestScenarios(t *testing.T) {
 	}
 	for n, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
+			if magazine.Race && leftToRace(s) {
+				t.Skip("the race detector's business")
+			}
 			cmd := exec.Command(os.Args[0], "-test.run=^TestScenarios$")
 			cmd.Env = append(os.Environ(), "HAVEN_SCENARIO="+strconv.Itoa(n), "HAVEN_CHECK=")
 			b, err := cmd.CombinedOutput()

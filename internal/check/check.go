@@ -27,6 +27,21 @@
 // time. What is known of it ([Loan]) is in one index of addresses for all pools, which
 // keeps nothing alive; what waits is in a queue of each pool's ([Idle]).
 //
+// # Red zones
+//
+// Untyped memory ([Untyped]) has bytes before and behind each allocation that nobody
+// may write to. They are looked at when the memory is released, and at [Verify].
+//
+// # Pointers to the heap
+//
+// Untyped memory keeps nothing alive that is elsewhere. [Verify] finds pointers there to
+// objects that nothing else keeps (outside_on.go).
+//
+// # Two goroutines
+//
+// What is for one goroutine at a time has a [Busy], which finds operations that
+// overlap.
+//
 // The ideas are those of debugging allocators since Purify and Electric Fence; a
 // quarantine is from AddressSanitizer.
 package check

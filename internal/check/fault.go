@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 )
 
@@ -14,42 +15,65 @@ const stride = 4096
 
 var faults struct {
 	mu    sync.Mutex
-	first uintptr     // the range
-	count int         // pages in it; 0: not reserved
-	pages []*Released // by page; older ones give way
+	first uintptr // the range
+	count int     // pages in it; 0: not reserved
 	next  int
+	known [remembered]fault // by page, modulo their number; older ones give way
+}
+
+// remembered is how many releases are known by their page. The pages of the others
+// are known as such.
+const remembered = 1 << 15
+
+// A fault is what is known of a page.
+type fault struct {
+	page int
+	what *Released
 }
 
 // page gives r a page of the range and returns its address. What is kept of r does
-// not keep the memory.
+// not keep the memory, nor more places than a report shows.
 func page(of *Released) uintptr {
-	r := new(Released)
-	*r = *of
-	r.Mem, r.Left = nil, nil
+	r := &Released{Owner: of.Owner, Type: of.Type, N: of.N, Site: of.Site, Marks: firstPlaces(of.Marks)}
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
 	if faults.count == 0 {
 		first, size := reserve()
 		faults.first, faults.count = first, size/stride
 	}
-	if len(faults.pages) < faults.count {
-		faults.pages = append(faults.pages, r)
-	} else {
-		faults.pages[faults.next] = r
-	}
 	at := faults.next
+	faults.known[at%remembered] = fault{at, r}
 	faults.next = (at + 1) % faults.count
 	return faults.first + uintptr(at)*stride
 }
 
-// releasedAt returns what an address in the range stands for, or nil.
-func releasedAt(address uintptr) *Released {
+// firstPlaces returns a mark of each of the first places, one more than are shown.
+func firstPlaces(marks []Mark) (list []Mark) {
+	last := Site(0)
+	for _, m := range marks {
+		if m.Site == last && len(list) > 0 || slices.ContainsFunc(list, func(x Mark) bool { return x.Site == m.Site }) {
+			continue
+		}
+		if last, list = m.Site, append(list, m); len(list) > shownPlaces {
+			break
+		}
+	}
+	return list
+}
+
+// releasedAt returns what an address in the range stands for, and whether it is one.
+// What was released too long ago is not known any more.
+func releasedAt(address uintptr) (r *Released, poison bool) {
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
-	if i := (address - faults.first) / stride; address >= faults.first && i < uintptr(len(faults.pages)) {
-		return faults.pages[i]
+	i := (address - faults.first) / stride
+	if faults.count == 0 || address < faults.first || i >= uintptr(faults.count) {
+		return nil, false
 	}
-	return nil
+	if f := faults.known[int(i)%remembered]; f.what != nil && f.page == int(i) {
+		return f.what, true
+	}
+	return nil, true
 }
 
 // Explain returns the report for a panic value that comes from following a pointer
@@ -63,18 +87,20 @@ func Explain(recovered any) *Report {
 	if !ok {
 		return nil
 	}
-	r := releasedAt(fault.Addr())
-	if r == nil {
+	r, poison := releasedAt(fault.Addr())
+	if !poison {
 		return nil
 	}
-	return &Report{
-		What:      "use after release",
-		Detail:    fmt.Sprintf("a pointer that was read from released memory was followed, to %#x", fault.Addr()),
-		Memory:    r.String(),
-		Released:  r.Site.String(),
-		Allocated: r.allocations(),
-		Now:       Release().String(),
+	report := &Report{
+		What:   "use after release",
+		Detail: fmt.Sprintf("a pointer that was read from released memory was followed, to %#x", fault.Addr()),
+		Memory: fmt.Sprintf("released too long ago to be known, more than %d releases", remembered),
+		Now:    Release().String(),
 	}
+	if r != nil {
+		report.Memory, report.Released, report.Allocated = r.String(), r.Site.String(), r.allocations()
+	}
+	return report
 }
 
 // faultOf returns the fault that printing a failed assertion takes whose interface

@@ -16,7 +16,7 @@ func Retire(r *Released) {
 	r.Poison()
 	quarantine.mu.Lock()
 	quarantine.queue = append(quarantine.queue, r)
-	quarantine.bytes += int(r.size())
+	quarantine.bytes += r.weight()
 	quarantine.mu.Unlock()
 	let(func() bool { return quarantine.bytes > set.quarantine })
 }
@@ -50,7 +50,7 @@ func let(more func() bool) {
 		r := quarantine.queue[0]
 		quarantine.queue[0] = nil
 		quarantine.queue = quarantine.queue[1:]
-		quarantine.bytes -= int(r.size())
+		quarantine.bytes -= r.weight()
 		quarantine.mu.Unlock()
 		bad, left := r.Damage(), r.Left
 		r.Mem, r.Left = nil, nil // the collector's
@@ -64,17 +64,17 @@ func let(more func() bool) {
 	}
 }
 
-// Verify compares all that is in quarantine with its poison and returns a report for
-// each piece that was written to, once.
+// Verify compares all that is in quarantine with its poison, looks at the red zones of
+// memory in use, and returns a report for each that was written to, once.
 func Verify() []*Report {
-	found := verifyObjects()
+	found := append(verifyObjects(), verifyUntyped()...)
 	quarantine.mu.Lock()
 	defer quarantine.mu.Unlock()
 	kept := quarantine.queue[:0]
 	for _, r := range quarantine.queue {
 		if bad := r.Damage(); bad != nil {
 			found = append(found, bad)
-			quarantine.bytes -= int(r.size())
+			quarantine.bytes -= r.weight()
 			continue
 		}
 		kept = append(kept, r)

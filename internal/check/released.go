@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/binary"
 	"fmt"
 	"reflect"
 	"slices"
@@ -21,9 +22,11 @@ type Released struct {
 	N     int    // elements
 	Marks []Mark // allocations in it, by their first element, in order; or none
 	Site  Site   // of the release
+	Free  int    // bytes of the same chunk that were never handed out
 	Left  func() // called when it has left the quarantine, or nil
 
-	page uintptr // what pointer words hold
+	page    uintptr  // what pointer words hold
+	untyped *untyped // nil for elements of one type
 }
 
 // Of describes the elements of s, which are zero.
@@ -42,6 +45,9 @@ type Mark struct {
 
 // String says whose memory it is.
 func (r *Released) String() string {
+	if r.untyped != nil {
+		return fmt.Sprintf("%d bytes of %s", r.untyped.size, r.Owner)
+	}
 	if r.N == 1 {
 		return fmt.Sprintf("a %v of %s", r.Type, r.Owner)
 	}
@@ -57,8 +63,11 @@ func (r *Released) siteOf(i int) Site {
 	return r.Marks[k-1].Site
 }
 
-// allocations returns the stacks of the allocations: of the first three places, if
-// there are several.
+// shownPlaces is how many places of allocations a report shows.
+const shownPlaces = 3
+
+// allocations returns the stacks of the allocations: of the first places, if there are
+// several.
 func (r *Released) allocations() string {
 	var seen []Site
 	var text strings.Builder
@@ -66,7 +75,7 @@ func (r *Released) allocations() string {
 		if slices.Contains(seen, m.Site) {
 			continue
 		}
-		if len(seen) == 3 {
+		if len(seen) == shownPlaces {
 			text.WriteString("or elsewhere\n")
 			break
 		}
@@ -121,20 +130,36 @@ func markPointers(m []bool, n *layout.Node) {
 }
 
 // size returns the bytes of all elements.
-func (r *Released) size() uintptr { return uintptr(r.N) * r.Type.Size() }
+func (r *Released) size() uintptr {
+	if r.untyped != nil {
+		return r.untyped.size
+	}
+	return uintptr(r.N) * r.Type.Size()
+}
+
+// weight returns the bytes that r keeps while it is in quarantine.
+func (r *Released) weight() int {
+	n := int(r.size()) + r.Free + int(unsafe.Sizeof(*r)) + len(r.Marks)*int(unsafe.Sizeof(Mark{}))
+	if r.untyped != nil {
+		n += len(r.untyped.extents) * int(unsafe.Sizeof(Extent{}))
+	}
+	return n
+}
 
 // Poison fills the memory, which must be zero: the collector has to see what a
 // pointer word held before it is written to by hand.
 func (r *Released) Poison() {
+	if r.untyped != nil {
+		r.poisonUntyped()
+		return
+	}
 	mask, size := maskOf(r.Type), r.Type.Size()
-	if r.page = 0; len(mask) > 0 {
+	if r.page = 0; len(mask) > 0 && r.N > 0 {
 		r.page = page(r)
 	}
 	bytes := unsafe.Slice((*byte)(r.Mem), r.size())
 	if len(mask) == 0 {
-		for i := range bytes {
-			bytes[i] = pattern
-		}
+		fillBytes(bytes)
 		return
 	}
 	for e := range r.N {
@@ -153,26 +178,55 @@ func (r *Released) fill(p unsafe.Pointer, mask []bool, size uintptr) {
 			*w = patternWord
 		}
 	}
-	for off := uintptr(len(mask)) * wordSize; off < size; off++ {
-		*(*byte)(unsafe.Add(p, off)) = pattern
+	if n := uintptr(len(mask)) * wordSize; n < size {
+		fillBytes(unsafe.Slice((*byte)(unsafe.Add(p, n)), size-n))
 	}
+}
+
+// pattern64 is eight bytes of the pattern.
+const pattern64 = ^uint64(0) / 0xFF * pattern
+
+// fillBytes fills b with the pattern.
+func fillBytes(b []byte) {
+	for ; len(b) >= 8; b = b[8:] {
+		binary.NativeEndian.PutUint64(b, pattern64)
+	}
+	for i := range b {
+		b[i] = pattern
+	}
+}
+
+// intact returns how many bytes of b are the pattern before one that is not.
+func intact(b []byte) int {
+	n := len(b)
+	for len(b) >= 8 && binary.NativeEndian.Uint64(b) == pattern64 {
+		b = b[8:]
+	}
+	for len(b) > 0 && b[0] == pattern {
+		b = b[1:]
+	}
+	return n - len(b)
 }
 
 // patternWord is a word of the pattern.
 const patternWord = ^uintptr(0) / 0xFF * pattern
 
 // Damage returns the report for the first difference from the poison, or nil.
-func (r *Released) Damage() *Report { return r.DamageIn(0, r.N) }
+func (r *Released) Damage() *Report {
+	if r.untyped != nil {
+		return r.damageUntyped()
+	}
+	return r.DamageIn(0, r.N)
+}
 
 // DamageIn is Damage of the elements from from up to to.
 func (r *Released) DamageIn(from, to int) *Report {
 	mask, size := maskOf(r.Type), r.Type.Size()
 	if len(mask) == 0 {
 		bytes := unsafe.Slice((*byte)(r.Mem), r.size())
-		for i := from * int(size); i < to*int(size); i++ {
-			if bytes[i] != pattern {
-				return r.damaged(i/int(size), uintptr(i)%size)
-			}
+		first := from * int(size)
+		if i := first + intact(bytes[first:to*int(size)]); i < to*int(size) {
+			return r.damaged(i/int(size), uintptr(i)%size)
 		}
 		return nil
 	}
@@ -187,10 +241,12 @@ func (r *Released) DamageIn(from, to int) *Report {
 				return r.damaged(e, uintptr(i)*wordSize)
 			}
 		}
-		for off := uintptr(len(mask)) * wordSize; off < size; off++ {
-			if *(*byte)(unsafe.Add(p, off)) != pattern {
-				return r.damaged(e, off)
-			}
+		n := uintptr(len(mask)) * wordSize
+		if n >= size {
+			continue
+		}
+		if n += uintptr(intact(unsafe.Slice((*byte)(unsafe.Add(p, n)), size-n))); n < size {
+			return r.damaged(e, n)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ type Report struct {
 	Allocated string // stacks, as a panic prints them; "" if they are not known
 	Released  string
 	Now       string
+	Other     string // of another goroutine
 }
 
 // Error returns the report as a text of some lines.
@@ -24,7 +25,7 @@ func (r *Report) Error() string {
 	if r.Memory != "" {
 		fmt.Fprintf(&b, "memory: %s\n", r.Memory)
 	}
-	for _, s := range []struct{ title, stack string }{{"allocated", r.Allocated}, {"released", r.Released}, {"found", r.Now}} {
+	for _, s := range []struct{ title, stack string }{{"allocated", r.Allocated}, {"released", r.Released}, {"found", r.Now}, {"meanwhile another goroutine", r.Other}} {
 		if s.stack != "" {
 			fmt.Fprintf(&b, "%s at\n\t%s\n", s.title, strings.ReplaceAll(strings.TrimSuffix(s.stack, "\n"), "\n", "\n\t"))
 		}

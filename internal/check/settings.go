@@ -23,12 +23,12 @@ type settings struct {
 // accepted is what HAVEN_CHECK=help prints, and the end of each complaint.
 const accepted = `HAVEN_CHECK=WORDS[:PATTERNS], in programs built with -tags haven_check. WORDS, separated by commas:
   poison           fill what was released, so that stale pointers show
-  redzone          bytes around untyped allocations: accepted, and without effect as yet
+  redzone          8 bytes before and behind each allocation in untyped memory, to find overruns
   stacks           six frames of each allocation and release; stacks=deep: 24
   quarantine=SIZE  bytes that wait before they are used again: 64MB, 1GB, 0
   none             nothing
 Without WORDS all are on, with a quarantine of 64MB. PATTERNS, separated by commas, choose arenas, caches,
-pools and contexts by name, as path.Match does: request*,orders
+pools and contexts by name, as path.Match does: request*,orders. Untyped arenas have the name "".
 `
 
 // set is what holds. It is read without a lock: it changes before main, and in

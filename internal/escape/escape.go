@@ -47,6 +47,7 @@ type Release struct {
 	what, name string
 	at         time.Time
 	site       *leak.Site // of the release
+	released   check.Site // instead of site, or 0
 	made       *leak.Site // of the owner, or nil
 	pieces     []piece
 	serial     uint64
@@ -64,6 +65,20 @@ type piece struct {
 // down. made is where the owner was made, or nil. It costs about a microsecond.
 func Begin(what, name string, made *leak.Site) *Release {
 	return &Release{what: what, name: name, at: time.Now(), site: leak.Here(what, name), made: made}
+}
+
+// BeginAt is [Begin] for a release that happened before, at a site that is known to
+// the check build. It costs a fraction.
+func BeginAt(site check.Site, at time.Time, what, name string, made *leak.Site) *Release {
+	return &Release{what: what, name: name, at: at, released: site, made: made}
+}
+
+// stack returns the stack of the release.
+func (r *Release) stack() string {
+	if r.released != 0 {
+		return r.released.String()
+	}
+	return r.site.Stack()
 }
 
 // Least is the size in bytes of the smallest object that is watched: one without
@@ -226,7 +241,7 @@ next:
 		}
 		list = append(list, finding{leak.Finding{
 			Kind: leak.Escaped, What: r.what, Name: r.name, Count: 1, Bytes: p.bytes, Age: time.Since(r.at),
-			Stack: r.made.Stack(), Type: p.typ, Chunks: 1, Released: r.site.Stack(),
+			Stack: r.made.Stack(), Type: p.typ, Chunks: 1, Released: r.stack(),
 		}, r.serial})
 	}
 	return list

@@ -1,0 +1,11 @@
+//go:build !haven_check
+
+package arena
+
+// A dynamicShadow is what the check build knows of a dynamic lane: here nothing.
+type dynamicShadow struct{}
+
+func (l *dynamicLane) noteNew()         {}
+func (l *dynamicLane) retire(i, n int)  {}
+func (l *dynamicLane) retireAll() bool  { return false }
+func (l *dynamicLane) forgetFrom(n int) {}

@@ -1,0 +1,194 @@
+//go:build haven_check
+
+package bump
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/escape"
+)
+
+// In the check build there is a red zone on either side of each allocation, and the
+// arena's chunks are known with what was allocated in them: where, by whom, and of
+// which type. A Reset poisons them and puts them into quarantine, with a chunk of the
+// same size in the place of one that would be kept. Red zones count as overhead, so
+// that what is in use is what it is in the default build.
+
+// zone is the size in bytes of a red zone.
+const zone = check.Zone
+
+// A shadow is what an Arena has besides: the name of its owner in reports, if it is
+// not "a bump arena".
+type shadow struct {
+	owner string
+	busy  check.Busy
+}
+
+// A known is what a root has besides.
+type known struct{ seen *check.Untyped }
+
+// A fence is what a block has besides: the number of its allocations.
+type fence struct{ n uintptr }
+
+func (f *fence) add() { f.n++ }
+
+// bytes returns what red zones take.
+func (f *fence) bytes() uintptr { return 2 * zone * f.n }
+
+// title says in reports whose memory it is.
+func (a *Arena) title() string {
+	if a.owner != "" {
+		return a.owner
+	}
+	return "a bump arena"
+}
+
+// noteChunk takes down a chunk that was just added.
+func (r *root) noteChunk(b block, a *Arena) {
+	if r.seen == nil {
+		r.seen = check.NewUntyped(a.title())
+	}
+	r.seen.Add(b.data, b.size)
+}
+
+// newChecked is [New], with red zones. It finds a copy of an arena at once.
+func newChecked[T any](a *Arena) *T {
+	if a.self != a {
+		a.unusable("New")
+	}
+	site := check.Here(2)
+	a.busy.Enter(site, a.title)
+	defer a.busy.Exit()
+	cells := unsafe.Sizeof(cell[T]{}) + 2*zone
+	if a.left <= cells {
+		a.grow(cells)
+	}
+	a.left -= cells
+	a.open.add()
+	at := uintptr(a.base) - uintptr(a.open.data) + a.left + zone
+	var zero T
+	a.root.seen.High(at, unsafe.Sizeof(zero), reflect.TypeFor[T](), site)
+	// SAFETY: GC.md fact 5: a T and two zones lie in the open chunk at left.
+	return (*T)(unsafe.Add(a.open.data, at))
+}
+
+// noteLow takes down the latest low allocation, which has size bytes.
+func (a *Arena) noteLow(size uintptr) {
+	site := check.Here(3)
+	a.busy.Enter(site, a.title)
+	defer a.busy.Exit()
+	a.open.add()
+	a.root.seen.Low(a.last, size, site)
+}
+
+// noteGrown takes down that the latest low allocation becomes one that ends at an
+// offset. Its red zone is looked at before it moves.
+func (a *Arena) noteGrown(end uintptr) {
+	raise(a.root.seen.Latest())
+	a.root.seen.Grow(end - a.last)
+}
+
+// noteType says what the latest low allocation holds, if p points to it.
+func (a *Arena) noteType(p unsafe.Pointer, t reflect.Type) {
+	if a.root != nil && a.open.data != nil {
+		a.root.seen.SetType(p, t)
+	}
+}
+
+// checkAround looks at the red zones of the allocation that p points into.
+func (a *Arena) checkAround(p unsafe.Pointer) {
+	if a.root != nil {
+		raise(a.root.seen.Around(p))
+	}
+}
+
+// abandon is for what p points into and was copied: a look at its red zones, the last.
+func (a *Arena) abandon(p unsafe.Pointer) {
+	a.checkAround(p)
+	a.root.seen.Abandon(p)
+}
+
+// verify looks at all red zones.
+func (a *Arena) verify() {
+	if a.root == nil {
+		return
+	}
+	for _, bad := range a.root.seen.Damage() {
+		raise(bad)
+	}
+}
+
+func raise(bad *check.Report) {
+	if bad != nil {
+		bad.Now = check.Release().String()
+		check.Raise(bad)
+	}
+}
+
+// retire puts the chunks into quarantine, and a new one in the place of one that is to
+// be kept. It reports whether it did: otherwise they are not poisoned.
+func (a *Arena) retire(keep bool) bool {
+	old := a.root
+	if old.seen == nil {
+		return false
+	}
+	site := check.Release()
+	a.busy.Enter(site, a.title)
+	defer a.busy.Exit()
+	var retired []*check.Released
+	for i := range old.chunks {
+		b := &old.chunks[i]
+		r := old.seen.Release(i, b.lo, b.hi, site)
+		if r == nil { // red zones only
+			old.seen.Forget()
+			return false
+		}
+		if escape.Each() && a.owner == "" {
+			// SAFETY: GC.md fact 3: a chunk begins head bytes before its data. The
+			// pointer is for a weak one (GC.md fact 21).
+			r.Left = watch(site, (*byte)(unsafe.Add(b.data, -int(head))), int(b.size+overhead))
+		}
+		retired = append(retired, r)
+	}
+	a.root = nil
+	if keep {
+		a.root = new(root)
+		a.root.add(newBlock(a.root, old.chunks[0].size), a)
+	}
+	old.seen.Forget() // red zones are poison now
+	// Nobody goes from one chunk to the others any more.
+	old.chunks, old.keep, old.seen = nil, nil, nil
+	for _, r := range retired {
+		check.Retire(r)
+	}
+	return true
+}
+
+// watch returns what has a chunk watched that has left the quarantine.
+func watch(site check.Site, at *byte, bytes int) func() {
+	now := time.Now()
+	return func() {
+		w := escape.BeginAt(site, now, "bump arena", "", nil)
+		w.Add("untyped memory", at, bytes)
+		w.Watch()
+	}
+}
+
+// A fixedShadow is the memory of a Fixed in the check build: that of an arena, with
+// red zones. The Fixed's own bytes only say what fits.
+type fixedShadow struct{ mem Arena }
+
+func (f *Fixed) allocChecked(size, align uintptr) unsafe.Pointer {
+	if f.mem.owner == "" {
+		f.mem.owner = fmt.Sprintf("a fixed arena of %d bytes", f.size)
+	}
+	return f.mem.Alloc(size, align)
+}
+
+func (f *Fixed) resetChecked() { f.mem.Reset() }
+
+func (f *Fixed) noteType(p unsafe.Pointer, t reflect.Type) { f.mem.noteType(p, t) }

@@ -1,0 +1,40 @@
+//go:build haven_check && !race
+
+package check
+
+import "sync/atomic"
+
+// A Busy finds that two goroutines use at once what is for one at a time. The zero
+// Busy is ready. It finds operations that overlap, and reports the first only; one
+// goroutine after another is right, and looks so. Nothing that calls back into the
+// program may be in between Enter and Exit, as that may use the same thing.
+//
+// With -race there is none: the detector finds unsynchronised use that does not
+// overlap as well, and must not take the atomic operations here for synchronisation.
+type Busy struct {
+	inside atomic.Uint32 // the site of the operation in progress, plus one
+	told   atomic.Bool
+}
+
+// Enter begins an operation at a site, on what owner returns the name of.
+func (b *Busy) Enter(site Site, owner func() string) {
+	if !b.inside.CompareAndSwap(0, uint32(site)+1) {
+		b.overlap(owner)
+	}
+}
+
+func (b *Busy) overlap(owner func() string) {
+	other := b.inside.Load()
+	if other == 0 || b.told.Swap(true) { // it has just ended
+		return
+	}
+	Raise(&Report{
+		What:   "use by two goroutines at once",
+		Detail: owner() + " is for one at a time",
+		Now:    Release().String(),
+		Other:  Site(other - 1).String(),
+	})
+}
+
+// Exit ends the operation.
+func (b *Busy) Exit() { b.inside.Store(0) }

@@ -1,0 +1,17 @@
+//go:build haven_check && !(!race && gc && go1.24 && !go1.28 && !haven_nolinkname)
+
+package check
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// An outside is what an Untyped knows of pointers to Go's heap: here nothing.
+type outside struct{}
+
+func (u *Untyped) note(g *region, low bool)   {}
+func (o *outside) forget()                    {}
+func (u *Untyped) Abandon(p unsafe.Pointer)   {}
+func verifyOutside(live []*Untyped) []*Report { return nil }
+func odd(t reflect.Type) bool                 { return false }

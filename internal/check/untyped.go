@@ -1,0 +1,226 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// An Extent is an allocation in untyped memory.
+type Extent struct {
+	at, size uintptr // from the start of the chunk
+	site     Site
+	kind     kind
+}
+
+// A kind is the type of an allocation's elements. The zero kind is not known.
+type kind uint32
+
+var kinds struct {
+	by   sync.Map // reflect.Type to kind
+	mu   sync.Mutex
+	list atomic.Pointer[[]*described] // that of kind n is at n-1
+}
+
+type described struct {
+	typ  reflect.Type
+	size uintptr
+	mask []bool
+	odd  bool // has pointers that need not be to objects
+}
+
+func kindOf(t reflect.Type) kind {
+	if k, ok := kinds.by.Load(t); ok {
+		return k.(kind)
+	}
+	kinds.mu.Lock()
+	defer kinds.mu.Unlock()
+	if k, ok := kinds.by.Load(t); ok {
+		return k.(kind)
+	}
+	var list []*described
+	if old := kinds.list.Load(); old != nil {
+		list = *old
+	}
+	list = append(list[:len(list):len(list)], &described{t, t.Size(), maskOf(t), odd(t)})
+	kinds.list.Store(&list)
+	k := kind(len(list))
+	kinds.by.Store(t, k)
+	return k
+}
+
+// of returns the type, or nil.
+func (k kind) of() *described {
+	if k == 0 {
+		return nil
+	}
+	return (*kinds.list.Load())[k-1]
+}
+
+// describe says what the allocation is.
+func (e *Extent) describe(owner string) string {
+	d := e.kind.of()
+	if d == nil || e.size < d.size {
+		return fmt.Sprintf("%s of %s", count(int(e.size), "byte"), owner)
+	}
+	r := Released{Owner: owner, Type: d.typ, N: 1}
+	if d.size > 0 {
+		r.N = int(e.size / d.size)
+	}
+	return r.String()
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// An untyped is what a [Released] has that is a chunk of untyped memory: [0, lo) and
+// [hi, size) were handed out.
+type untyped struct {
+	size, lo, hi uintptr
+	extents      []Extent  // from the start of the chunk to its end
+	pages        []uintptr // what pointer words hold, by kind; 0 where there are none
+}
+
+// elements describes an allocation of a known type, and reports whether it is one.
+func (r *Released) elements(e *Extent) (x Released, typed bool) {
+	d := e.kind.of()
+	if d == nil || d.size == 0 || e.size < d.size {
+		return x, false
+	}
+	x = Released{
+		Owner: r.Owner, Type: d.typ, N: int(e.size / d.size), Site: r.Site, Mem: unsafe.Add(r.Mem, e.at),
+	}
+	if len(d.mask) > 0 {
+		x.page = r.untyped.pages[e.kind]
+	}
+	return x, true
+}
+
+// poisonUntyped is [Released.Poison] for untyped memory. It may hold anything: the
+// collector does not look at it.
+func (r *Released) poisonUntyped() {
+	u := r.untyped
+	u.givePages(r)
+	fillBytes(unsafe.Slice((*byte)(r.Mem), u.lo))
+	fillBytes(unsafe.Slice((*byte)(unsafe.Add(r.Mem, u.hi)), u.size-u.hi))
+	for i := range u.extents {
+		if x, typed := r.elements(&u.extents[i]); typed && x.page != 0 {
+			d := u.extents[i].kind.of()
+			for k := range x.N {
+				x.fill(unsafe.Add(x.Mem, uintptr(k)*d.size), d.mask, d.size)
+			}
+		}
+	}
+}
+
+// givePages gives a page to each type with pointers.
+func (u *untyped) givePages(of *Released) {
+	last := kind(0)
+	for i := range u.extents {
+		last = max(last, u.extents[i].kind)
+	}
+	u.pages = make([]uintptr, last+1)
+	groups := make([]*Released, last+1)
+	for i := range u.extents {
+		e := &u.extents[i]
+		d := e.kind.of()
+		if d == nil || len(d.mask) == 0 || e.size < d.size {
+			continue
+		}
+		g := groups[e.kind]
+		if g == nil {
+			x, _ := of.elements(e)
+			x.N = 0
+			g = &x
+			groups[e.kind] = g
+		}
+		g.N += int(e.size / d.size)
+		g.Marks = append(g.Marks, Mark{Site: e.site})
+		if k := len(g.Marks); k >= 64 {
+			g.Marks = firstPlaces(g.Marks)
+		}
+	}
+	for k, g := range groups {
+		if g != nil {
+			u.pages[k] = page(g)
+		}
+	}
+}
+
+// damageUntyped is [Released.Damage] for untyped memory.
+func (r *Released) damageUntyped() *Report {
+	u := r.untyped
+	at := uintptr(0)
+	for i := range u.extents {
+		e := &u.extents[i]
+		if at <= u.lo && e.at >= u.hi { // over what was never handed out
+			if bad := r.damageBetween(at, u.lo); bad != nil {
+				return bad
+			}
+			at = u.hi
+		}
+		if bad := r.damageBetween(at, e.at); bad != nil {
+			return bad
+		}
+		if bad := r.damageOf(e); bad != nil {
+			return bad
+		}
+		at = e.at + e.size
+	}
+	if at <= u.lo {
+		if bad := r.damageBetween(at, u.lo); bad != nil {
+			return bad
+		}
+		at = u.hi
+	}
+	return r.damageBetween(at, u.size)
+}
+
+// damageOf looks at an allocation.
+func (r *Released) damageOf(e *Extent) *Report {
+	from := e.at
+	if x, typed := r.elements(e); typed {
+		if bad := x.Damage(); bad != nil {
+			bad.Allocated = e.site.String()
+			return bad
+		}
+		from += x.size()
+	}
+	if i := r.firstDamage(from, e.at+e.size); i < e.at+e.size {
+		return &Report{
+			What: "write after release",
+			Detail: fmt.Sprintf("byte %d of %d at %p holds % x", i-e.at, e.size, unsafe.Add(r.Mem, e.at),
+				unsafe.Slice((*byte)(unsafe.Add(r.Mem, i)), min(wordSize, e.at+e.size-i))),
+			Memory: e.describe(r.Owner), Allocated: e.site.String(), Released: r.Site.String(),
+		}
+	}
+	return nil
+}
+
+// damageBetween looks at what is no allocation.
+func (r *Released) damageBetween(from, to uintptr) *Report {
+	i := r.firstDamage(from, to)
+	if i >= to {
+		return nil
+	}
+	p := unsafe.Add(r.Mem, i)
+	return &Report{
+		What:   "write after release",
+		Detail: fmt.Sprintf("the byte at %p, between allocations, holds %02x", p, *(*byte)(p)),
+		Memory: r.String(), Released: r.Site.String(),
+	}
+}
+
+// firstDamage returns the first byte of [from, to) that is not as it was left, or to.
+func (r *Released) firstDamage(from, to uintptr) uintptr {
+	if from >= to {
+		return to
+	}
+	return from + uintptr(intact(unsafe.Slice((*byte)(unsafe.Add(r.Mem, from)), to-from)))
+}
