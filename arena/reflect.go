@@ -6,6 +6,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // NewOf returns a pointer, as a reflect.Value of type *t, to a zero value of
@@ -52,6 +53,9 @@ func (l *dynamicLane) new() reflect.Value {
 	}
 	c := l.chunks[l.cur]
 	p := c.Index(c.Len() - l.left).Addr()
+	if sanitize.Poisons {
+		sanitize.Grant(p.UnsafePointer(), uintptr(l.size))
+	}
 	l.left--
 	return p
 }
@@ -75,6 +79,9 @@ func (l *dynamicLane) grow() {
 	}
 	l.cur = next
 	l.left = l.chunks[next].Len()
+	if sanitize.Poisons {
+		sanitize.Withhold(l.chunks[next].UnsafePointer(), uintptr(l.left*l.size))
+	}
 	if !l.active { // only now, when there is a chunk
 		l.active = true
 		l.enlist(l)
@@ -116,6 +123,7 @@ func (l *dynamicLane) rewind(r *escape.Release) (bytes int, listed bool) {
 		l.surrender(r)
 	}
 	if k := len(l.chunks); k > 1 || k == 1 && (l.outgrown() || r != nil && l.active) {
+		l.revoke()
 		l.dropFrom(0)
 		l.forget(l.a.retained())
 	} else {
@@ -152,10 +160,12 @@ func (l *dynamicLane) release(p position) {
 	for l.cur > p.full {
 		c := l.chunks[l.cur]
 		clearRange(c, 0, c.Len()-l.left)
+		l.revokeRange(c, 0, c.Len()-l.left)
 		l.cur, l.left = l.cur-1, 0
 	}
 	c := l.chunks[l.cur]
 	clearRange(c, c.Len()-p.lo, c.Len()-l.left)
+	l.revokeRange(c, c.Len()-p.lo, c.Len()-l.left)
 	l.left = p.lo
 	if !p.open {
 		l.left, l.active = 0, false
@@ -208,6 +218,7 @@ func (l *dynamicLane) dropIdle() {
 
 func (l *dynamicLane) leave() {
 	l.note(l.inUse())
+	l.revoke()
 	l.dropFrom(0)
 	l.cur, l.left = 0, 0
 	l.active, l.listed = false, false

@@ -49,6 +49,7 @@ func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	if check.Enabled && l.retireAll() {
 		r = nil // they are watched when they leave the quarantine
 	}
+	l.revoke()
 	switch {
 	case r != nil && l.active:
 		l.surrender(r)
@@ -122,6 +123,7 @@ func (l *Lane[T]) dropIdle() {
 // leave takes everything back and leaves all memory to the garbage collector.
 func (l *Lane[T]) leave() {
 	l.note(l.inUse())
+	l.revoke()
 	l.drop()
 	l.free, l.i = nil, 0
 	l.active, l.listed = false, false

@@ -1,0 +1,15 @@
+//go:build haven_check || (!race && !(asan && cgo) && !(msan && cgo))
+
+package sanitize
+
+import "unsafe"
+
+const (
+	Address = false // built with -asan
+	Memory  = false // built with -msan
+	Race    = false // built with -race
+)
+
+func poison(unsafe.Pointer, uintptr)   {}
+func unpoison(unsafe.Pointer, uintptr) {}
+func wrote(unsafe.Pointer, uintptr)    {}

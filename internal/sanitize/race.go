@@ -1,0 +1,19 @@
+//go:build race && !haven_check
+
+package sanitize
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+const (
+	Address = false // built with -asan
+	Memory  = false // built with -msan
+	Race    = true  // built with -race
+)
+
+func poison(unsafe.Pointer, uintptr)   {}
+func unpoison(unsafe.Pointer, uintptr) {}
+
+func wrote(p unsafe.Pointer, n uintptr) { runtime.RaceWriteRange(p, int(n)) }
