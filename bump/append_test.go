@@ -8,11 +8,13 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 func data[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
 
 func TestAppendInPlace(t *testing.T) {
+	testkit.NeedsPacking(t)
 	var a bump.Arena
 	s := bump.MakeSlice[int](&a, 0, 2)
 	start := data(s)

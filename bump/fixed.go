@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/layout"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // ErrExhausted says that a [Fixed] has no room for an allocation.
@@ -31,7 +32,11 @@ func NewFixed(size int) *Fixed {
 		panic(fmt.Sprintf("bump: NewFixed(%d): want a number of bytes, 0 or more", size))
 	}
 	checkSize("NewFixed", uintptr(size))
-	return &Fixed{buf: make([]uint64, (size+7)/8), size: uintptr(size)}
+	f := &Fixed{buf: make([]uint64, (size+7)/8), size: uintptr(size)}
+	if sanitize.Poisons {
+		sanitize.WithholdAll(f.buf)
+	}
+	return f
 }
 
 // Alloc returns size zero bytes whose address is a multiple of align. It panics
@@ -67,7 +72,11 @@ func (f *Fixed) TryAlloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	// SAFETY: GC.md fact 5: [start, start+size) lies in the buffer and is not
 	// empty.
-	return unsafe.Add(base, start), nil
+	p := unsafe.Add(base, start)
+	if sanitize.Poisons {
+		sanitize.Grant(p, size)
+	}
+	return p, nil
 }
 
 // empty is where values without size are, at an address that suits them.
@@ -87,6 +96,9 @@ func (f *Fixed) Reset() {
 		panic("bump: Reset of a nil Fixed")
 	}
 	clear(f.buf[:(f.off+7)/8])
+	if sanitize.Enabled {
+		sanitize.RevokeAll(f.buf[:(f.off+7)/8])
+	}
 	f.off = 0
 }
 

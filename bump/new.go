@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A cell is a T rounded up to a multiple of 8 bytes, so that the next object is
@@ -22,6 +23,9 @@ type cell[T any] struct {
 // into a. It panics if a was freed; a nil a is a nil dereference, as there is no
 // room for a check of its own.
 func New[T any](a *Arena) *T {
+	if sanitize.Poisons {
+		return (*T)(a.newGranted(unsafe.Sizeof(*new(T)), unsafe.Sizeof(cell[T]{})))
+	}
 	// The compare is strict so that an empty T in an arena without a chunk
 	// gets one, too. The cost of this body is near the inliner's bound.
 	if a.left <= unsafe.Sizeof(cell[T]{}) {
@@ -95,7 +99,7 @@ func String[S ~string | ~[]byte](a *Arena, s S) string {
 
 // allocBytes is Alloc(n, 1), quicker where the open chunk has room.
 func (a *Arena) allocBytes(n uintptr) unsafe.Pointer {
-	if a == nil || a.open.data == nil || n >= a.left {
+	if a == nil || a.open.data == nil || n >= a.left || sanitize.Poisons {
 		return a.slowBytes(n)
 	}
 	start := a.open.lo

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // checkNew allocates Ts until several chunks were used, and checks that they
@@ -41,6 +42,7 @@ func checkNew[T comparable](t *testing.T, v T) {
 }
 
 func TestNew(t *testing.T) {
+	testkit.NeedsPacking(t)
 	checkNew(t, true)
 	checkNew(t, uint16(3))
 	checkNew(t, [3]byte{1, 2, 3})
@@ -152,6 +154,7 @@ func TestMakeSlice(t *testing.T) {
 }
 
 func TestString(t *testing.T) {
+	testkit.NeedsPacking(t)
 	var a bump.Arena
 	if bump.String(&a, "") != "" || bump.String(&a, []byte(nil)) != "" || a.Stats().Reserved != 0 {
 		t.Error("an empty string takes memory")

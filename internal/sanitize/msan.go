@@ -24,6 +24,10 @@ const (
 	Address = false // built with -asan
 	Memory  = true  // built with -msan
 	Race    = false // built with -race
+
+	// Zone is how many bytes must lie between two pieces of untyped memory so that
+	// whoever runs over the end of one by up to so many is found.
+	Zone = 8
 )
 
 // SAFETY: GC.md fact 13: heap memory does not move. Addresses are passed as numbers,

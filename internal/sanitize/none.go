@@ -8,6 +8,8 @@ const (
 	Address = false // built with -asan
 	Memory  = false // built with -msan
 	Race    = false // built with -race
+
+	Zone = 0 // bytes between pieces of untyped memory
 )
 
 func poison(unsafe.Pointer, uintptr)   {}

@@ -11,6 +11,8 @@ const (
 	Address = false // built with -asan
 	Memory  = false // built with -msan
 	Race    = true  // built with -race
+
+	Zone = 0 // bytes between pieces of untyped memory
 )
 
 func poison(unsafe.Pointer, uintptr)   {}

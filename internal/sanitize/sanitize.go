@@ -10,10 +10,6 @@ const (
 	Enabled = Poisons || Race
 )
 
-// Zone is how many bytes must lie between two pieces of untyped memory so that
-// whoever runs over the end of one by up to eight bytes is found.
-const Zone = 8
-
 // Withhold says that nobody has the n bytes at p.
 func Withhold(p unsafe.Pointer, n uintptr) {
 	if Poisons && n > 0 {

@@ -19,3 +19,12 @@ func NeedsReuse(t testing.TB) {
 		t.Skip("a sanitizer reports whoever looks at what was released")
 	}
 }
+
+// NeedsPacking skips a test of exactly where allocations lie, or of how many bytes
+// they take, where a sanitizer has bytes in between.
+func NeedsPacking(t testing.TB) {
+	t.Helper()
+	if sanitize.Poisons {
+		t.Skip("a sanitizer has bytes between allocations")
+	}
+}
