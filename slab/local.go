@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Local hands out objects of type T one by one and takes them back one by one,
@@ -62,6 +63,9 @@ const maxMagazine = 1024
 // check. With more than a thousand objects in use, it takes them from their slabs
 // about 500 at a time, which costs some nanoseconds for each.
 func (l *Local[T]) Alloc() *T {
+	if sanitize.Poisons {
+		return l.allocGranted()
+	}
 	if l.i == 0 {
 		l.refill()
 	}
@@ -77,10 +81,16 @@ func (l *Local[T]) Alloc() *T {
 // use, it takes those that are free to their slabs from time to time, which costs
 // some nanoseconds for each.
 func (l *Local[T]) Free(p *T) {
+	if sanitize.Poisons {
+		sanitize.MustHave(unsafe.Pointer(p), unsafe.Sizeof(*p))
+	}
 	// SAFETY: an array of one T has the layout of a T. To write *p = *new(T)
 	// would cost six of the inliner's budget more (GC.md fact 11); as it is, Free
 	// costs all of the 80.
 	*(*[1]T)(unsafe.Pointer(p)) = [1]T{}
+	if sanitize.Poisons {
+		sanitize.Withhold(unsafe.Pointer(p), unsafe.Sizeof(*p))
+	}
 	l.mag[l.i] = p
 	l.i++
 	if l.i == l.full {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Table holds elements of type T that are found by a [Handle]. A handle to an
@@ -111,6 +113,9 @@ func (t *Table[T]) insert(v T) (Handle[T], *T) {
 	s := &t.chunks[h.place>>placeBits][h.place&slotMask]
 	t.free = s.next
 	s.gen++
+	if sanitize.Poisons {
+		s.grant()
+	}
 	s.v = v
 	t.len++
 	h.gen = s.gen
@@ -147,6 +152,9 @@ func (t *Table[T]) Remove(h Handle[T]) bool {
 	}
 	var zero T
 	s.v = zero
+	if sanitize.Poisons {
+		s.withhold()
+	}
 	s.gen++
 	t.len--
 	if s.gen == t.start {

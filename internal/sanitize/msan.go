@@ -9,9 +9,11 @@ package sanitize
 // The sanitizer's interface.
 void __msan_poison(void const volatile *p, size_t n);
 void __msan_unpoison(void const volatile *p, size_t n);
+intptr_t __msan_test_shadow(void const volatile *p, size_t n);
 
 static void haven_poison(uintptr_t p, size_t n) { __msan_poison((void *)p, n); }
 static void haven_unpoison(uintptr_t p, size_t n) { __msan_unpoison((void *)p, n); }
+static int haven_poisoned(uintptr_t p) { return __msan_test_shadow((void *)p, 1) >= 0; }
 */
 import "C"
 
@@ -42,5 +44,7 @@ func unpoison(p unsafe.Pointer, n uintptr) {
 	C.haven_unpoison(C.uintptr_t(uintptr(p)), C.size_t(n))
 	runtime.KeepAlive(p)
 }
+
+func poisoned(p unsafe.Pointer) bool { return C.haven_poisoned(C.uintptr_t(uintptr(p))) != 0 }
 
 func wrote(unsafe.Pointer, uintptr) {}

@@ -14,4 +14,5 @@ const (
 
 func poison(unsafe.Pointer, uintptr)   {}
 func unpoison(unsafe.Pointer, uintptr) {}
+func poisoned(unsafe.Pointer) bool     { return false }
 func wrote(unsafe.Pointer, uintptr)    {}

@@ -17,5 +17,6 @@ const (
 
 func poison(unsafe.Pointer, uintptr)   {}
 func unpoison(unsafe.Pointer, uintptr) {}
+func poisoned(unsafe.Pointer) bool     { return false }
 
 func wrote(p unsafe.Pointer, n uintptr) { runtime.RaceWriteRange(p, int(n)) }

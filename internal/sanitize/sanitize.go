@@ -1,6 +1,9 @@
 package sanitize
 
-import "unsafe"
+import (
+	"runtime/debug"
+	"unsafe"
+)
 
 const (
 	// Poisons tells that memory is poisoned: by the address sanitizer or the memory
@@ -31,6 +34,18 @@ func Revoke(p unsafe.Pointer, n uintptr) {
 	}
 	Withhold(p, n)
 }
+
+// MustHave ends the program if nobody has the n bytes at p, which are about to be
+// taken back: for the second time, then. The report names one line only, which is
+// here, so the stack is printed before.
+func MustHave(p unsafe.Pointer, n uintptr) {
+	if Poisons && n > 0 && poisoned(p) {
+		debug.PrintStack()
+		touched = *(*byte)(p)
+	}
+}
+
+var touched byte
 
 // WithholdAll is [Withhold] for the elements of s.
 func WithholdAll[T any](s []T) { Withhold(memory(s)) }
