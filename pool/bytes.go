@@ -9,6 +9,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Bytes keeps byte buffers for whoever needs one next: of messages, requests,
@@ -94,6 +95,9 @@ func (b *Bytes) Get(n int) *[]byte {
 					magazine.Acquire(x)
 				}
 				p := (*[]byte)(x) // SAFETY: see depot
+				if sanitize.Poisons {
+					grantBuffer(p)
+				}
 				*p = (*p)[:n]
 				return p
 			} else {
@@ -114,6 +118,9 @@ func (b *Bytes) Get(n int) *[]byte {
 // put twice (see [Pool]). It costs what [Pool.Put] does, and the time to clear the
 // buffer, unless b is [Dirty].
 func (b *Bytes) Put(p *[]byte) {
+	if sanitize.Poisons {
+		b.mustHave(p)
+	}
 	if b == nil || p == nil || uint(cap(*p)-smallest) > largest-smallest {
 		b.refuse(p)
 		return
@@ -128,8 +135,14 @@ func (b *Bytes) Put(p *[]byte) {
 	}
 	if b.hooks.Load()&hookPut != 0 {
 		if b.watchPut(p) {
+			if sanitize.Enabled {
+				revokeBuffer(p)
+			}
 			return
 		}
+	}
+	if sanitize.Enabled {
+		revokeBuffer(p)
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(p))
@@ -191,6 +204,9 @@ func (b *Bytes) get(n int) *[]byte {
 		magazine.Acquire(x)
 	}
 	p := (*[]byte)(x) // SAFETY: see depot
+	if sanitize.Poisons {
+		grantBuffer(p)
+	}
 	*p = (*p)[:n]
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Pool keeps objects of type T that are costly to make, for whoever needs one
@@ -97,6 +98,9 @@ func (p *Pool[T]) Get() *T {
 			if magazine.Race {
 				magazine.Acquire(x)
 			}
+			if sanitize.Poisons {
+				sanitize.Grant(x, unsafe.Sizeof(*new(T)))
+			}
 			return (*T)(x) // SAFETY: see depot
 		} else {
 			c.Leave()
@@ -116,12 +120,15 @@ func (p *Pool[T]) Put(x *T) {
 		p.putSlow(x)
 		return
 	}
-	if p.hooks.Load()&(hookCost|hookPut) != 0 {
+	if sanitize.Poisons || p.hooks.Load()&(hookCost|hookPut) != 0 {
 		p.putSlow(x)
 		return
 	}
 	if p.reset != nil {
 		p.reset(x)
+	}
+	if sanitize.Enabled {
+		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(x))
@@ -157,6 +164,9 @@ func (p *Pool[T]) get() *T {
 	}
 	if magazine.Race {
 		magazine.Acquire(x)
+	}
+	if sanitize.Poisons {
+		sanitize.Grant(x, unsafe.Sizeof(*new(T)))
 	}
 	return (*T)(x) // SAFETY: see depot
 }
@@ -201,15 +211,24 @@ func (p *Pool[T]) putSlow(x *T) {
 		panic(fmt.Sprintf("pool: Put of a nil %s into %s", p.typ, p.title()))
 	}
 	p.once.Do(p.startZero)
+	if sanitize.Poisons {
+		sanitize.MustHave(unsafe.Pointer(x), unsafe.Sizeof(*x))
+	}
 	if p.reset != nil {
 		p.reset(x)
 	}
 	if p.hooks.Load()&hookPut != 0 && p.watchPut(x) {
+		if sanitize.Enabled {
+			sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
+		}
 		return
 	}
 	cost := p.depot.size
 	if p.cost != nil {
 		cost = p.costOf(x)
+	}
+	if sanitize.Enabled {
+		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(x))

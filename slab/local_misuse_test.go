@@ -38,6 +38,7 @@ func healthy[T any](t *testing.T, l *slab.Local[T], inUse int) {
 
 // More objects come back than are in use: that is found at once.
 func TestLocalSecondFreeAtOnce(t *testing.T) {
+	testkit.NeedsReuse(t)
 	for _, n := range []int{1, 2, 10, 1000} {
 		var l slab.Local[employee]
 		list := fillLocal(t, &l, n)
@@ -51,6 +52,7 @@ func TestLocalSecondFreeAtOnce(t *testing.T) {
 
 // A second Free while other objects are in use is found when those are freed.
 func TestLocalSecondFreeLater(t *testing.T) {
+	testkit.NeedsReuse(t)
 	var l slab.Local[employee]
 	list := fillLocal(t, &l, 10)
 	l.Free(list[3])
@@ -64,6 +66,7 @@ func TestLocalSecondFreeLater(t *testing.T) {
 
 // Two users that were given one object both free it.
 func TestLocalSharedObject(t *testing.T) {
+	testkit.NeedsReuse(t)
 	var l slab.Local[employee]
 	list := fillLocal(t, &l, 10)
 	l.Free(list[0])
@@ -82,6 +85,7 @@ func TestLocalSharedObject(t *testing.T) {
 
 // A magazine that is full is where mistakes of a large Local are found.
 func TestLocalMisuseFoundInFullMagazine(t *testing.T) {
+	testkit.NeedsReuse(t)
 	for name, mistake := range map[string]func(l *slab.Local[employee], freed *employee) (want string){
 		"second": func(l *slab.Local[employee], freed *employee) string {
 			l.Free(freed)
@@ -122,6 +126,7 @@ func TestLocalMisuseFoundInFullMagazine(t *testing.T) {
 
 // Several mistakes at a time: all are undone, and the first is reported.
 func TestLocalSeveralMistakes(t *testing.T) {
+	testkit.NeedsReuse(t)
 	var l slab.Local[employee]
 	list := fillLocal(t, &l, 20)
 	l.Free(list[0])
@@ -134,6 +139,7 @@ func TestLocalSeveralMistakes(t *testing.T) {
 }
 
 func TestLocalForeignPointers(t *testing.T) {
+	testkit.NeedsReuse(t)
 	var l slab.Local[[2]int]
 	list := fillLocal(t, &l, 1000)
 	var global = new([2]int)
@@ -163,6 +169,7 @@ func TestLocalUnsizedMisuse(t *testing.T) {
 
 // After Shrink there may be no slab at all.
 func TestLocalFreeAfterShrink(t *testing.T) {
+	testkit.NeedsReuse(t)
 	var l slab.Local[employee]
 	p := l.Alloc()
 	l.Free(p)
