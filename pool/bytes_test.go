@@ -319,6 +319,7 @@ func TestBytesTrimsEachClass(t *testing.T) {
 
 // A header that is put twice is noticed.
 func TestBytesPutTwice(t *testing.T) {
+	testkit.NeedsReuse(t)
 	noGC(t)
 	b := pool.NewBytes(pool.Name("b"))
 	p := b.Get(100)

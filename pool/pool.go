@@ -187,6 +187,9 @@ func (p *Pool[T]) make() *T {
 		panic(fmt.Sprintf("pool: newFn of %s returned a nil %s", p.title(), p.typ))
 	}
 	made = true
+	if sanitize.Poisons { // where it returns what was put
+		sanitize.Grant(unsafe.Pointer(x), unsafe.Sizeof(*x))
+	}
 	return x
 }
 

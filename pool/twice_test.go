@@ -57,6 +57,7 @@ var twiceKinds = map[string][]pool.Option{
 // Both copies of an object in one magazine, or one of them in the depot already:
 // the Put that brings the magazine there panics.
 func TestPutTwiceFoundAtFlush(t *testing.T) {
+	testkit.NeedsReuse(t)
 	noGC(t)
 	for name, opts := range twiceKinds {
 		for _, between := range []int{0, 5, 2 * pool.Rounds, 500} {
@@ -96,6 +97,7 @@ func TestPutTwiceFoundAtFlush(t *testing.T) {
 // Shrink brings everything to the depot, and so finds every double Put. Where a
 // step of trimming finds one, or a Get, the next to put is told.
 func TestPutTwiceFoundElsewhere(t *testing.T) {
+	testkit.NeedsReuse(t)
 	noGC(t)
 	for name, opts := range twiceKinds {
 		if name == "one by one" {
@@ -130,6 +132,7 @@ func TestPutTwiceFoundElsewhere(t *testing.T) {
 // Two pools may have the same object, and an object may come back as often as it
 // is got.
 func TestPutTwiceIsNoMistake(t *testing.T) {
+	testkit.NeedsReuse(t)
 	noGC(t)
 	p, q := new(pool.Pool[object]), new(pool.Pool[object])
 	x := new(object)
