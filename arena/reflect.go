@@ -218,7 +218,6 @@ func (l *dynamicLane) dropIdle() {
 
 func (l *dynamicLane) leave() {
 	l.note(l.inUse())
-	l.revoke()
 	l.dropFrom(0)
 	l.cur, l.left = 0, 0
 	l.active, l.listed = false, false

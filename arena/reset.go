@@ -120,10 +120,9 @@ func (l *Lane[T]) dropIdle() {
 	l.checkInvariants()
 }
 
-// leave takes everything back and leaves all memory to the garbage collector.
+// leave starts anew and leaves all memory to the garbage collector, as it is.
 func (l *Lane[T]) leave() {
 	l.note(l.inUse())
-	l.revoke()
 	l.drop()
 	l.free, l.i = nil, 0
 	l.active, l.listed = false, false

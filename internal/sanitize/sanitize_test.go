@@ -187,3 +187,14 @@ func TestRight(t *testing.T) {
 		}
 	}
 }
+
+// What was in memory that ended without being taken back stays, and another goroutine
+// may read it meanwhile.
+func TestKept(t *testing.T) {
+	kinds(t)
+	for _, kind := range []string{"arena.Free", "bump.Free", "memctx.Abandon"} {
+		if out, err := child(kind, 24, "kept"); err != nil {
+			t.Errorf("%s: %v\n%s", kind, err, out)
+		}
+	}
+}

@@ -207,6 +207,26 @@ var kinds = []kind{
 	}},
 }
 
+// keeping are ways to end memory that leave it as it is.
+var keeping = []kind{
+	{"arena.Free", "", func(size int) (*byte, int, func()) {
+		a := arena.NewArena()
+		s := arena.MakeSlice[byte](a, size, size)
+		arena.New[int](a)
+		return unsafe.SliceData(s), size, a.Free
+	}},
+	{"bump.Free", "", func(size int) (*byte, int, func()) {
+		a := new(bump.Arena)
+		bump.New[int](a)
+		return (*byte)(a.Alloc(uintptr(size), 1)), size, a.Free
+	}},
+	{"memctx.Abandon", "", func(size int) (*byte, int, func()) {
+		c := memctx.New("abandoned")
+		s := arena.MakeSlice[byte](c.Arena(), size, size)
+		return unsafe.SliceData(s), size, func() { c.Abandon(); c.Reset() }
+	}},
+}
+
 func arenaNew[T any]() (*byte, func()) {
 	a := arena.NewArena()
 	arena.New[T](a)
@@ -289,10 +309,11 @@ func main() {
 		}
 		return
 	}
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == os.Args[1] })
+	all := append(kinds, keeping...)
+	i := slices.IndexFunc(all, func(k kind) bool { return k.name == os.Args[1] })
 	var size int
 	fmt.Sscan(os.Args[2], &size)
-	do(kinds[i], size, os.Args[3])
+	do(all[i], size, os.Args[3])
 }
 
 func do(k kind, size int, deed string) {
@@ -319,6 +340,19 @@ func do(k kind, size int, deed string) {
 	}
 	p, n, release := k.make(size)
 	switch deed {
+	case "kept":
+		*p = 7
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			sink += *p
+		}()
+		release()
+		runtime.GC()
+		<-done
+		if *p++; *p != 8 {
+			panic(*p)
+		}
 	case "read":
 		release()
 		sink = *p // fault: read
