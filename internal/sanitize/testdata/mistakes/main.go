@@ -52,11 +52,11 @@ var kinds = []kind{
 	{"arena.New", "", func(size int) (*byte, int, func()) {
 		return sized(size, arenaNew[byte], arenaNew[linked[[2]int]], arenaNew[[4096]byte])
 	}},
-	{"arena.MakeSlice", "", func(size int) (*byte, int, func()) {
+	{"arena.MakeSlice", overruns, func(size int) (*byte, int, func()) {
 		a := arena.NewArena()
 		return unsafe.SliceData(arena.MakeSlice[byte](a, size, size)), size, a.Reset
 	}},
-	{"arena.String", "", func(size int) (*byte, int, func()) {
+	{"arena.String", overruns, func(size int) (*byte, int, func()) {
 		a := arena.NewArena()
 		return unsafe.StringData(arena.String(a, make([]byte, size))), size, a.Reset
 	}},
