@@ -112,10 +112,10 @@ func (t *Table[T]) insert(v T) (Handle[T], *T) {
 	h := Handle[T]{place: t.free}
 	s := &t.chunks[h.place>>placeBits][h.place&slotMask]
 	t.free = s.next
-	s.gen++
 	if sanitize.Poisons {
 		s.grant()
 	}
+	s.gen++
 	s.v = v
 	t.len++
 	h.gen = s.gen
@@ -152,11 +152,11 @@ func (t *Table[T]) Remove(h Handle[T]) bool {
 	}
 	var zero T
 	s.v = zero
+	s.gen++
+	t.len--
 	if sanitize.Poisons {
 		s.withhold()
 	}
-	s.gen++
-	t.len--
 	if s.gen == t.start {
 		t.retired++
 	} else {
