@@ -143,12 +143,12 @@ func TestSourceSyncPool(t *testing.T) {
 }
 
 // TestSourceUnsafe checks who imports unsafe: bump, shape, slab, pool and the
-// named packages of internal, of which testkit is for tests only and words for haven
-// stress, and arena for the size of a type.
+// named packages of internal, of which sanitize is for builds with a sanitizer only,
+// testkit for tests and words for haven stress, and arena for the size of a type.
 func TestSourceUnsafe(t *testing.T) {
 	may := map[string]bool{
 		"bump": true, "shape": true, "slab": true, "pool": true,
-		"internal/addr": true, "internal/check": true, "internal/layout": true, "internal/magazine": true, "internal/testkit": true,
+		"internal/addr": true, "internal/check": true, "internal/layout": true, "internal/magazine": true, "internal/sanitize": true, "internal/testkit": true,
 		"cmd/haven/internal/stress/words": true,
 	}
 	for _, s := range sources(t) {

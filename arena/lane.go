@@ -7,6 +7,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Lane is the bump region of one type: the fastest way to allocate values of
@@ -78,6 +79,9 @@ func (l *Lane[T]) New() *T {
 	if check.Enabled {
 		return l.newChecked()
 	}
+	if sanitize.Poisons {
+		return l.newGranted()
+	}
 	if l.i == 0 {
 		l.grow()
 	}
@@ -112,6 +116,9 @@ func (l *Lane[T]) cut(length, capacity int) []T {
 	l.i -= capacity
 	if check.Enabled {
 		l.noteSlice(capacity)
+	}
+	if sanitize.Poisons {
+		sanitize.GrantAll(s[:capacity])
 	}
 	return s
 }
@@ -210,6 +217,9 @@ func (l *Lane[T]) enter(op string) {
 // open makes buf, which is clean, the open chunk.
 func (l *Lane[T]) open(buf []T) {
 	l.buf, l.free, l.i = buf, buf, len(buf)
+	if sanitize.Poisons {
+		sanitize.WithholdAll(buf)
+	}
 }
 
 // more makes the open chunk one with at least n free elements.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Mark is a point in the life of an arena to which [Arena.Release] returns.
@@ -122,6 +123,9 @@ func (l *Lane[T]) release(p position) {
 				l.retireLarge(r.large[i])
 			}
 			l.a.credit(len(r.large[i])*l.size(), 1)
+			if sanitize.Enabled {
+				sanitize.RevokeAll(r.large[i])
+			}
 			r.largeLen -= len(r.large[i])
 			r.large[i] = nil
 		}
@@ -132,8 +136,8 @@ func (l *Lane[T]) release(p position) {
 		if check.Enabled {
 			l.retireOpen(lo, hi)
 		}
-		clear(l.buf[:lo])
-		clear(l.buf[hi:])
+		takeBack(l.buf[:lo])
+		takeBack(l.buf[hi:])
 		r = l.others()
 		r.spare = append(r.spare, l.buf)
 		l.open(nil)
@@ -145,8 +149,8 @@ func (l *Lane[T]) release(p position) {
 		}
 	}
 	if p.open {
-		clear(l.buf[p.lo:lo])
-		clear(l.buf[hi:p.hi])
+		takeBack(l.buf[p.lo:lo])
+		takeBack(l.buf[hi:p.hi])
 		if check.Enabled {
 			l.poisonOpen(p, lo, hi)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // NewOf returns a pointer, as a reflect.Value of type *t, to a zero value of
@@ -54,6 +55,9 @@ func (l *dynamicLane) new() reflect.Value {
 	}
 	c := l.chunks[l.cur]
 	p := c.Index(c.Len() - l.left).Addr()
+	if sanitize.Poisons {
+		sanitize.Grant(p.UnsafePointer(), uintptr(l.size))
+	}
 	l.left--
 	if check.Enabled {
 		l.noteNew()
@@ -80,6 +84,9 @@ func (l *dynamicLane) grow() {
 	}
 	l.cur = next
 	l.left = l.chunks[next].Len()
+	if sanitize.Poisons {
+		sanitize.Withhold(l.chunks[next].UnsafePointer(), uintptr(l.left*l.size))
+	}
 	if !l.active { // only now, when there is a chunk
 		l.active = true
 		l.enlist(l)
@@ -124,6 +131,7 @@ func (l *dynamicLane) rewind(r *escape.Release) (bytes int, listed bool) {
 		l.surrender(r)
 	}
 	if k := len(l.chunks); k > 1 || k == 1 && (l.outgrown() || r != nil && l.active) {
+		l.revoke()
 		l.dropFrom(0)
 		l.forget(l.a.retained())
 	} else {
@@ -163,6 +171,7 @@ func (l *dynamicLane) release(p position) {
 		if check.Enabled {
 			l.retire(l.cur, c.Len()-l.left)
 		}
+		l.revokeRange(c, 0, c.Len()-l.left)
 		l.cur, l.left = l.cur-1, 0
 	}
 	c := l.chunks[l.cur]
@@ -170,6 +179,7 @@ func (l *dynamicLane) release(p position) {
 	if check.Enabled && p.lo == c.Len() {
 		l.retire(l.cur, c.Len()-l.left)
 	}
+	l.revokeRange(c, c.Len()-p.lo, c.Len()-l.left)
 	l.left = p.lo
 	if check.Enabled {
 		l.forgetFrom(l.inUse())

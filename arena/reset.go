@@ -49,6 +49,7 @@ func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	if check.Enabled && l.retireAll() {
 		r = nil // they are watched when they leave the quarantine
 	}
+	l.revoke()
 	switch {
 	case r != nil && l.active:
 		l.surrender(r)
@@ -119,7 +120,7 @@ func (l *Lane[T]) dropIdle() {
 	l.checkInvariants()
 }
 
-// leave takes everything back and leaves all memory to the garbage collector.
+// leave starts anew and leaves all memory to the garbage collector, as it is.
 func (l *Lane[T]) leave() {
 	l.note(l.inUse())
 	l.drop()

@@ -9,6 +9,7 @@ import (
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // Append appends vs to s and returns the result, in a, or as the built-in
@@ -74,6 +75,9 @@ func (l *Lane[T]) appendSlow(s, vs []T) []T {
 		l.i -= more
 		if check.Enabled {
 			l.noteSlice(more)
+		}
+		if sanitize.Poisons {
+			sanitize.GrantAll(l.buf[hi : hi+more])
 		}
 		l.checkInvariants()
 		grown = l.buf[lo : lo+len(s) : hi+more]

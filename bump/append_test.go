@@ -14,7 +14,7 @@ import (
 func data[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
 
 func TestAppendInPlace(t *testing.T) {
-	testkit.NeedsReuse(t)
+	testkit.NeedsPacking(t)
 	var a bump.Arena
 	s := bump.MakeSlice[int](&a, 0, 2)
 	start := data(s)

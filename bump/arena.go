@@ -8,6 +8,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // An Allocator hands out memory: size zero bytes whose address is a multiple
@@ -83,6 +84,9 @@ func (a *Arena) Alloc(size, align uintptr) unsafe.Pointer {
 	if check.Enabled {
 		a.noteLow(size)
 	}
+	if sanitize.Poisons {
+		a.grant(start, size)
+	}
 	// SAFETY: GC.md fact 5: start is at most the size of the open chunk, behind
 	// which slack bytes remain.
 	return unsafe.Add(a.open.data, start)
@@ -95,6 +99,10 @@ func (a *Arena) fit(size, align uintptr) (start uintptr, ok bool) {
 		return 0, false
 	}
 	start = a.open.lo + zone
+	if sanitize.Poisons {
+		start = apart(start)
+		size += sanitize.Zone
+	}
 	// SAFETY: GC.md fact 13: heap memory does not move; the address is only
 	// used to find the padding.
 	start += -(uintptr(a.open.data) + start) & (align - 1)
@@ -140,6 +148,9 @@ func (a *Arena) grow(size uintptr) {
 func (a *Arena) growFor(op string, size, align uintptr) {
 	a.checkUsable(op)
 	need := roundUp(size) + align + 2*zone
+	if sanitize.Poisons {
+		need += 2 * sanitize.Zone
+	}
 	if a.root == nil {
 		a.root = new(root)
 	}
@@ -195,6 +206,9 @@ func (a *Arena) Reset() {
 		return
 	}
 	used := a.inUse()
+	if sanitize.Enabled {
+		a.revoke()
+	}
 	a.high = max(a.high, used)
 	// The mark is of what a chunk takes that has room for all, counting the 8
 	// bytes that New leaves free.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A root holds an arena's chunks together: every chunk points to it and it
@@ -68,6 +69,9 @@ func newBlock(r *root, want uintptr) block {
 	// overhead.
 	b := block{data: unsafe.Add(p, head), size: total - overhead}
 	b.hi = b.size
+	if sanitize.Poisons {
+		sanitize.Withhold(b.data, b.size+slack)
+	}
 	return b
 }
 

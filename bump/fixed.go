@@ -8,6 +8,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/layout"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // ErrExhausted says that a [Fixed] has no room for an allocation.
@@ -33,7 +34,11 @@ func NewFixed(size int) *Fixed {
 		panic(fmt.Sprintf("bump: NewFixed(%d): want a number of bytes, 0 or more", size))
 	}
 	checkSize("NewFixed", uintptr(size))
-	return &Fixed{buf: make([]uint64, (size+7)/8), size: uintptr(size)}
+	f := &Fixed{buf: make([]uint64, (size+7)/8), size: uintptr(size)}
+	if sanitize.Poisons {
+		sanitize.WithholdAll(f.buf)
+	}
+	return f
 }
 
 // Alloc returns size zero bytes whose address is a multiple of align. It panics
@@ -72,7 +77,11 @@ func (f *Fixed) TryAlloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	// SAFETY: GC.md fact 5: [start, start+size) lies in the buffer and is not
 	// empty.
-	return unsafe.Add(base, start), nil
+	p := unsafe.Add(base, start)
+	if sanitize.Poisons {
+		sanitize.Grant(p, size)
+	}
+	return p, nil
 }
 
 // empty is where values without size are, at an address that suits them.
@@ -95,6 +104,9 @@ func (f *Fixed) Reset() {
 		f.resetChecked()
 	}
 	clear(f.buf[:(f.off+7)/8])
+	if sanitize.Enabled {
+		sanitize.RevokeAll(f.buf[:(f.off+7)/8])
+	}
 	f.off = 0
 }
 

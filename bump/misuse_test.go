@@ -27,6 +27,7 @@ func uses(a *bump.Arena) map[string]func() {
 }
 
 func TestUseAfterFree(t *testing.T) {
+	testkit.NeedsPacking(t)
 	var a bump.Arena
 	for range 3 {
 		bump.New[[100]int64](&a)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A record is an allocation as the naive model sees it: where it is, and the
@@ -144,7 +145,7 @@ func newIn[T any](m *model, what string) *T {
 	before := m.a.Stats()
 	p := bump.New[T](m.a)
 	size := unsafe.Sizeof(*p)
-	m.inUse += int((size + 7) &^ 7)
+	m.inUse += int((size+7)&^7) + sanitize.Zone
 	if m.a.Stats().Chunks != before.Chunks {
 		m.last, m.end = 0, 0
 	}
@@ -172,7 +173,7 @@ func (m *model) grows(p, old, size uintptr, s bump.Stats) bool {
 	if p < m.last || p > m.end || m.end == 0 || old > m.end-p || old == 0 && p != m.end {
 		return false
 	}
-	return size <= m.end-p+uintptr(s.Idle)
+	return size+sanitize.Zone <= m.end-p+uintptr(s.Idle)
 }
 
 // check compares everything with the model.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A cell is a T rounded up to a multiple of 8 bytes, so that the next object is
@@ -25,6 +26,9 @@ type cell[T any] struct {
 func New[T any](a *Arena) *T {
 	if check.Enabled {
 		return newChecked[T](a)
+	}
+	if sanitize.Poisons {
+		return (*T)(a.newGranted(unsafe.Sizeof(*new(T)), unsafe.Sizeof(cell[T]{})))
 	}
 	// The compare is strict so that an empty T in an arena without a chunk
 	// gets one, too. The cost of this body is near the inliner's bound.
@@ -114,7 +118,7 @@ func String[S ~string | ~[]byte](a *Arena, s S) string {
 
 // allocBytes is Alloc(n, 1), quicker where the open chunk has room.
 func (a *Arena) allocBytes(n uintptr) unsafe.Pointer {
-	if check.Enabled || a == nil || a.open.data == nil || n >= a.left {
+	if check.Enabled || sanitize.Poisons || a == nil || a.open.data == nil || n >= a.left {
 		return a.slowBytes(n)
 	}
 	start := a.open.lo

@@ -42,6 +42,7 @@ func checkNew[T comparable](t *testing.T, v T) {
 }
 
 func TestNew(t *testing.T) {
+	testkit.NeedsPacking(t)
 	checkNew(t, true)
 	checkNew(t, uint16(3))
 	checkNew(t, [3]byte{1, 2, 3})
@@ -153,6 +154,7 @@ func TestMakeSlice(t *testing.T) {
 }
 
 func TestString(t *testing.T) {
+	testkit.NeedsPacking(t)
 	var a bump.Arena
 	if bump.String(&a, "") != "" || bump.String(&a, []byte(nil)) != "" || a.Stats().Reserved != 0 {
 		t.Error("an empty string takes memory")

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // Realloc makes the old bytes at p into size bytes and returns where they are.
@@ -67,8 +68,11 @@ func (a *Arena) extend(p unsafe.Pointer, old, size uintptr) bool {
 		return false
 	}
 	hi := a.hi()
-	if size > hi-off || roundUp(off+size+zone) > hi {
+	if size > hi-off || roundUp(off+size+zone)+sanitize.Zone > hi {
 		return false
+	}
+	if sanitize.Poisons {
+		a.grant(off, size)
 	}
 	// What lies between the old end and the cursor was handed out before.
 	clear(unsafe.Slice((*byte)(unsafe.Add(p, old)), min(size, was-off)-old))

@@ -37,7 +37,7 @@ func wantBytes(t *testing.T, what string, p unsafe.Pointer, want ...[]byte) {
 
 // TestReallocInPlace grows from every place inside the latest allocation.
 func TestReallocInPlace(t *testing.T) {
-	testkit.NeedsReuse(t)
+	testkit.NeedsPacking(t)
 	const n = 20
 	for off := uintptr(0); off < n; off++ {
 		for old := uintptr(1); old <= n-off; old++ {
@@ -68,6 +68,7 @@ func TestReallocInPlace(t *testing.T) {
 }
 
 func TestReallocToTheLastByte(t *testing.T) {
+	testkit.NeedsPacking(t)
 	var a bump.Arena
 	p := counted(&a, 10)
 	bump.New[int64](&a)

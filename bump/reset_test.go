@@ -40,7 +40,7 @@ func TestResetClears(t *testing.T) {
 
 // TestResetOfFullChunk fills chunks to the last byte from both ends.
 func TestResetOfFullChunk(t *testing.T) {
-	testkit.NeedsReuse(t)
+	testkit.NeedsPacking(t)
 	for objects := range 60 {
 		var a bump.Arena
 		for round := range 3 {

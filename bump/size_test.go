@@ -14,7 +14,7 @@ var sink any
 // TestChunksFillSizeClasses compares each size of the chunk table with what the
 // heap takes for it: a header of 8 bytes more below 32 KiB, and no more.
 func TestChunksFillSizeClasses(t *testing.T) {
-	testkit.NeedsReuse(t)
+	testkit.NeedsPacking(t)
 	last := uintptr(0)
 	for _, total := range bump.ChunkSizes() {
 		if total <= last {
@@ -52,7 +52,7 @@ func TestChunksFillSizeClasses(t *testing.T) {
 // TestOverhead measures an arena of over 1 MB: what it takes beside what was
 // asked for and what is still free is at most 1 %.
 func TestOverhead(t *testing.T) {
-	testkit.NeedsReuse(t)
+	testkit.NeedsPacking(t)
 	for _, n := range []int{20_000, 100_000} {
 		testkit.CollectGarbage()
 		var a *bump.Arena

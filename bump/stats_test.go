@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // checkSum checks the equation of Stats and what holds besides.
@@ -21,6 +22,7 @@ func checkSum(t *testing.T, what string, s bump.Stats) {
 }
 
 func TestStatsAfterEveryStep(t *testing.T) {
+	testkit.NeedsPacking(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	var a bump.Arena
 	var last unsafe.Pointer
@@ -72,6 +74,7 @@ func TestStatsAfterEveryStep(t *testing.T) {
 }
 
 func TestStatsOfKnownProgram(t *testing.T) {
+	testkit.NeedsPacking(t)
 	var a bump.Arena
 	bump.New[byte](&a)  // 8
 	a.Alloc(3, 1)       // 3

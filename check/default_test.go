@@ -7,10 +7,12 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // In the default build nothing is found.
 func TestDefaultBuild(t *testing.T) {
+	testkit.NeedsReuse(t)
 	a := arena.NewArena()
 	p := arena.New[int](a)
 	a.Reset()

@@ -10,6 +10,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Bytes keeps byte buffers for whoever needs one next: of messages, requests,
@@ -98,6 +99,9 @@ func (b *Bytes) Get(n int) *[]byte {
 					magazine.Acquire(x)
 				}
 				p := (*[]byte)(x) // SAFETY: see depot
+				if sanitize.Poisons {
+					grantBuffer(p)
+				}
 				*p = (*p)[:n]
 				return p
 			} else {
@@ -122,6 +126,9 @@ func (b *Bytes) Put(p *[]byte) {
 		b.putChecked(p)
 		return
 	}
+	if sanitize.Poisons {
+		b.mustHave(p)
+	}
 	if b == nil || p == nil || uint(cap(*p)-smallest) > largest-smallest {
 		b.refuse(p)
 		return
@@ -136,8 +143,14 @@ func (b *Bytes) Put(p *[]byte) {
 	}
 	if b.hooks.Load()&hookPut != 0 {
 		if b.watchPut(p) {
+			if sanitize.Enabled {
+				revokeBuffer(p)
+			}
 			return
 		}
+	}
+	if sanitize.Enabled {
+		revokeBuffer(p)
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(p))
@@ -199,6 +212,9 @@ func (b *Bytes) get(n int) *[]byte {
 		magazine.Acquire(x)
 	}
 	p := (*[]byte)(x) // SAFETY: see depot
+	if sanitize.Poisons {
+		grantBuffer(p)
+	}
 	*p = (*p)[:n]
 	return p
 }

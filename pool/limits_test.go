@@ -213,6 +213,7 @@ func TestMaxBytesIsStrict(t *testing.T) {
 
 // The bytes that a Get subtracts are those that the Put added.
 func TestCostIsRemembered(t *testing.T) {
+	testkit.NeedsReuse(t)
 	noGC(t)
 	p := pool.New[object](nil, pool.Cost(func(x *object) int { return len(x.data) }), pool.MaxBytes(100_000))
 	sum := 0

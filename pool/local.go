@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Local keeps objects of type T for a single owner: one goroutine at a time may
@@ -76,6 +78,9 @@ func (l *Local[T]) Get() (x *T) {
 	if check.Enabled {
 		return l.getChecked()
 	}
+	if sanitize.Poisons {
+		return l.getGranted()
+	}
 	if l.top == nil {
 		l.fill()
 	}
@@ -90,6 +95,10 @@ func (l *Local[T]) Get() (x *T) {
 func (l *Local[T]) Put(x *T) {
 	if check.Enabled {
 		l.putChecked(x)
+		return
+	}
+	if sanitize.Enabled {
+		l.put(x)
 		return
 	}
 	if l.top != nil || x == nil || l.hooked {
@@ -145,6 +154,9 @@ func (l *Local[T]) put(x *T) {
 	if x == nil {
 		panic(fmt.Sprintf("pool: Put of a nil %v into %s", reflect.TypeFor[*T](), l.title()))
 	}
+	if sanitize.Poisons {
+		sanitize.MustHave(unsafe.Pointer(x), unsafe.Sizeof(*x))
+	}
 	if l.reset != nil {
 		l.callReset(x)
 	}
@@ -153,6 +165,9 @@ func (l *Local[T]) put(x *T) {
 
 // keep makes x the top, if there is room.
 func (l *Local[T]) keep(x *T) {
+	if sanitize.Enabled {
+		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
+	}
 	if l.top == nil {
 		l.top = x
 		return

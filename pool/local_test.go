@@ -54,6 +54,7 @@ func TestLocal(t *testing.T) {
 
 // Reset runs at Put, before the object is kept or dropped.
 func TestLocalReset(t *testing.T) {
+	testkit.NeedsReuse(t)
 	l := pool.NewLocal[object](nil, pool.Reset(func(x *object) { x.id = -1 }), pool.Max(2))
 	xs := []*object{{id: 1}, {id: 2}, {id: 3}}
 	for _, x := range xs {

@@ -116,13 +116,16 @@ func (m *poolModel) put(i, change int) {
 	x.id += change
 	x.next = x
 	m.state[x] = in
+	m.left[x] = x.id
+	if m.resets {
+		m.left[x]++
+	}
 	if m.tried(func() { m.p.Put(x) }) {
 		m.puts++
 	} else {
 		m.state[x] = lost
 		m.lost++
 	}
-	m.left[x] = x.id
 }
 
 func (m *poolModel) run(prog program) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Pool keeps objects of type T that are costly to make, for whoever needs one
@@ -101,6 +102,9 @@ func (p *Pool[T]) Get() *T {
 			if magazine.Race {
 				magazine.Acquire(x)
 			}
+			if sanitize.Poisons {
+				sanitize.Grant(x, unsafe.Sizeof(*new(T)))
+			}
 			return (*T)(x) // SAFETY: see depot
 		} else {
 			c.Leave()
@@ -120,12 +124,15 @@ func (p *Pool[T]) Put(x *T) {
 		p.putSlow(x)
 		return
 	}
-	if p.hooks.Load()&(hookCost|hookPut) != 0 {
+	if sanitize.Poisons || p.hooks.Load()&(hookCost|hookPut) != 0 {
 		p.putSlow(x)
 		return
 	}
 	if p.reset != nil {
 		p.reset(x)
+	}
+	if sanitize.Enabled {
+		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(x))
@@ -162,6 +169,9 @@ func (p *Pool[T]) get() *T {
 	if magazine.Race {
 		magazine.Acquire(x)
 	}
+	if sanitize.Poisons {
+		sanitize.Grant(x, unsafe.Sizeof(*new(T)))
+	}
 	return (*T)(x) // SAFETY: see depot
 }
 
@@ -181,6 +191,9 @@ func (p *Pool[T]) make() *T {
 		panic(fmt.Sprintf("pool: newFn of %s returned a nil %s", p.title(), p.typ))
 	}
 	made = true
+	if sanitize.Poisons { // where it returns what was put
+		sanitize.Grant(unsafe.Pointer(x), unsafe.Sizeof(*x))
+	}
 	return x
 }
 
@@ -209,15 +222,24 @@ func (p *Pool[T]) putSlow(x *T) {
 		p.putChecked(x)
 		return
 	}
+	if sanitize.Poisons {
+		sanitize.MustHave(unsafe.Pointer(x), unsafe.Sizeof(*x))
+	}
 	if p.reset != nil {
 		p.reset(x)
 	}
 	if p.hooks.Load()&hookPut != 0 && p.watchPut(x) {
+		if sanitize.Enabled {
+			sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
+		}
 		return
 	}
 	cost := p.depot.size
 	if p.cost != nil {
 		cost = p.costOf(x)
+	}
+	if sanitize.Enabled {
+		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(x))

@@ -135,13 +135,13 @@ func TestPool(t *testing.T) {
 			if s := checkStats(t, p.Stats()); s.Idle+int(s.Trimmed) < n-int(before.Idle) {
 				t.Fatalf("%d objects put, %+v", n, s)
 			}
-			back := drain(t, p)
-			for x, n := range back {
+			got := drain(t, p)
+			for x, n := range got {
 				if n != 1 || !put[x] || x.id != 5 {
 					t.Fatalf("got %+v %d times, which was put: %v", x, n, put[x])
 				}
 			}
-			for x := range back {
+			for x := range got {
 				p.Put(x)
 			}
 			if p.Shrink() == 0 || checkStats(t, p.Stats()).Idle != 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // AllocBatch fills dst with objects, each as Alloc returns it: all of dst, or
@@ -44,6 +45,9 @@ func (c *Cache[T]) fill(dst []*T) {
 			}
 		}
 		for _, p := range dst[from:got] {
+			if sanitize.Poisons {
+				sanitize.Grant(unsafe.Pointer(p), c.ops.size)
+			}
 			if c.init != nil && c.ops.build == nil {
 				c.init(p)
 			}
@@ -73,7 +77,13 @@ func (c *Cache[T]) FreeBatch(ps []*T) {
 		return
 	}
 	for _, p := range ps {
+		if sanitize.Poisons {
+			sanitize.MustHave(unsafe.Pointer(p), c.ops.size)
+		}
 		wipe(p)
+		if sanitize.Enabled {
+			sanitize.Revoke(unsafe.Pointer(p), c.ops.size)
+		}
 		if magazine.Race {
 			magazine.Release(unsafe.Pointer(p))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/layout"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Cache hands out objects of type T one by one and takes them back one by one.
@@ -79,6 +80,9 @@ func (c *Cache[T]) Alloc() *T {
 			if magazine.Race {
 				magazine.Acquire(p)
 			}
+			if sanitize.Poisons {
+				sanitize.Grant(p, unsafe.Sizeof(*new(T)))
+			}
 			return (*T)(p)
 		} else {
 			cell.Leave()
@@ -98,7 +102,7 @@ func (c *Cache[T]) TryAlloc() (*T, error) { return c.alloc() }
 // if p is nil, and for mistakes that it or another call made before; see
 // [Cache]. It costs what Alloc does, and the time to clear the object.
 func (c *Cache[T]) Free(p *T) {
-	if p == nil || c.special || unsafe.Sizeof(*p) > wide || check.Enabled {
+	if p == nil || c.special || unsafe.Sizeof(*p) > wide || check.Enabled || sanitize.Poisons {
 		c.free(p)
 		return
 	}

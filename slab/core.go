@@ -10,6 +10,7 @@ import (
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A core is the part of a cache that does not depend on the type of its
@@ -226,6 +227,9 @@ func (c *core) load() *magazine.Magazine {
 		c.mu.Unlock()
 		gccycle.Check()
 		mem := c.ops.make(c.slabs.n) // may have to help the collector
+		if sanitize.Poisons {
+			sanitize.Withhold(mem, uintptr(c.slabs.bytes()))
+		}
 		c.mu.Lock()
 		c.slabs.add(mem)
 	}
@@ -247,6 +251,9 @@ func (c *core) buildAll(m *magazine.Magazine) {
 	defer func() {
 		if now != nil {
 			c.ops.zero(now)
+			if sanitize.Poisons {
+				sanitize.Withhold(now, c.ops.size)
+			}
 			c.mu.Lock()
 			c.misses-- // nobody gets an object
 			for p := m.Take(); p != nil; p = m.Take() {
@@ -263,7 +270,13 @@ func (c *core) buildAll(m *magazine.Magazine) {
 			continue
 		}
 		now = p
+		if sanitize.Poisons {
+			sanitize.Grant(p, c.ops.size)
+		}
 		c.ops.build(p)
+		if sanitize.Poisons {
+			sanitize.Withhold(p, c.ops.size)
+		}
 		now = nil
 		s.state[i] |= built
 	}
@@ -281,6 +294,9 @@ func (c *core) emptyMagazine() *magazine.Magazine {
 // the cache's or not out goes nowhere: there is a panic under way already.
 func (c *core) giveBack(p unsafe.Pointer) {
 	c.ops.zero(p)
+	if sanitize.Enabled {
+		sanitize.Revoke(p, c.ops.size)
+	}
 	if magazine.Race {
 		magazine.Release(p)
 	}

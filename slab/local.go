@@ -7,6 +7,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Local hands out objects of type T one by one and takes them back one by one,
@@ -68,6 +69,9 @@ func (l *Local[T]) Alloc() *T {
 	if check.Enabled {
 		return l.allocChecked()
 	}
+	if sanitize.Poisons {
+		return l.allocGranted()
+	}
 	if l.i == 0 {
 		l.refill()
 	}
@@ -87,10 +91,16 @@ func (l *Local[T]) Free(p *T) {
 		l.freeChecked(p)
 		return
 	}
+	if sanitize.Poisons {
+		sanitize.MustHave(unsafe.Pointer(p), unsafe.Sizeof(*p))
+	}
 	// SAFETY: an array of one T has the layout of a T. To write *p = *new(T)
 	// would cost six of the inliner's budget more (GC.md fact 11); as it is, Free
 	// costs all of the 80.
 	*(*[1]T)(unsafe.Pointer(p)) = [1]T{}
+	if sanitize.Poisons {
+		sanitize.Withhold(unsafe.Pointer(p), unsafe.Sizeof(*p))
+	}
 	l.mag[l.i] = p
 	l.i++
 	if l.i == l.full {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // The memory of a Local. Objects are taken from the slab with the lowest address
@@ -38,6 +39,9 @@ func (l *Local[T]) addSlab() {
 	}
 	if rest := n % 64; rest != 0 {
 		s.free[len(s.free)-1] = 1<<rest - 1
+	}
+	if sanitize.Poisons {
+		sanitize.WithholdAll(s.objs)
 	}
 	base := addressOf(&s.objs[0])
 	l.low, _ = slices.BinarySearch(l.bases, base)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // What Alloc and Free do when the fast path is not enough: caches with a
@@ -24,6 +25,9 @@ func (c *Cache[T]) slow() *T {
 	p := c.takeOne()
 	if magazine.Race {
 		magazine.Acquire(p)
+	}
+	if sanitize.Poisons {
+		sanitize.Grant(p, c.ops.size)
 	}
 	return (*T)(p)
 }
@@ -62,6 +66,9 @@ func (c *Cache[T]) alloc() (p *T, err error) {
 	if magazine.Race {
 		magazine.Acquire(unsafe.Pointer(p))
 	}
+	if sanitize.Poisons {
+		sanitize.Grant(unsafe.Pointer(p), c.ops.size)
+	}
 	if c.init != nil && c.ops.build == nil {
 		c.init(p)
 	}
@@ -89,6 +96,9 @@ func (c *Cache[T]) free(p *T) {
 	if check.Enabled && !c.checkFree(p) {
 		return
 	}
+	if sanitize.Poisons {
+		sanitize.MustHave(unsafe.Pointer(p), c.ops.size)
+	}
 	done := false
 	defer func() {
 		if !done {
@@ -105,6 +115,9 @@ func (c *Cache[T]) free(p *T) {
 	if check.Enabled && c.ops.size > 0 {
 		c.freeChecked(p)
 		return
+	}
+	if sanitize.Enabled {
+		sanitize.Revoke(unsafe.Pointer(p), c.ops.size)
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(p))

@@ -164,6 +164,7 @@ func TestStatsUnsized(t *testing.T) {
 // What Stats says of large and of small objects: magazines hold less of what is
 // large, and a slab at least one.
 func TestStatsOfSizes(t *testing.T) {
+	testkit.NeedsPacking(t)
 	sizes[[1]byte](t, 57)
 	sizes[[8]byte](t, 57)
 	sizes[[24]*int](t, 57)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Table holds elements of type T that are found by a [Handle]. A handle to an
@@ -114,6 +115,9 @@ func (t *Table[T]) insert(v T) (Handle[T], *T) {
 	h := Handle[T]{place: t.free}
 	s := &t.chunks[h.place>>placeBits][h.place&slotMask]
 	t.free = s.next
+	if sanitize.Poisons {
+		s.grant()
+	}
 	s.gen++
 	s.v = v
 	t.len++
@@ -156,6 +160,9 @@ func (t *Table[T]) Remove(h Handle[T]) bool {
 	s.v = zero
 	s.gen++
 	t.len--
+	if sanitize.Poisons {
+		s.withhold()
+	}
 	if s.gen == t.start {
 		t.retired++
 	} else if check.Enabled {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // placeOf returns the place of slot i of chunk c.
@@ -55,6 +56,11 @@ func (t *Table[T]) grow() error {
 	}
 	n := tableChunkLen(t.slots, unsafe.Sizeof(tableSlot[T]{}))
 	t.chunks = append(t.chunks, make([]tableSlot[T], n))
+	if sanitize.Poisons {
+		for i := range n {
+			t.chunks[len(t.chunks)-1][i].withhold()
+		}
+	}
 	t.slots += n
 	t.unused = n
 	return nil

@@ -110,6 +110,7 @@ func TestReplies(t *testing.T) {
 // TestInterceptorIsTooEarly shows why the context is not ended by an interceptor:
 // the reply is marshaled when that has returned, from memory that is another's.
 func TestInterceptorIsTooEarly(t *testing.T) {
+	testkit.NeedsReuse(t)
 	early := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		rpc := memctx.FromContext(ctx)
 		mc := rpc.Child("early")

@@ -28,6 +28,7 @@ func wants() []uintptr {
 
 // TestUsable compares what Usable promises with what the heap takes.
 func TestUsable(t *testing.T) {
+	testkit.NeedsPacking(t)
 	seen := map[uintptr]bool{}
 	for _, want := range wants() {
 		u := chunk.Usable(want)
@@ -70,6 +71,7 @@ func TestUsableSteps(t *testing.T) {
 
 // TestNoPagesForNothing is about large chunks without pointers.
 func TestNoPagesForNothing(t *testing.T) {
+	testkit.NeedsPacking(t)
 	for want := uintptr(32 << 10); want < 1<<20; want += 12345 {
 		u := chunk.Usable(want)
 		if got := testkit.Taken(func() { sink = &make([]byte, u)[0] }); got < u || got > u+u/100 {

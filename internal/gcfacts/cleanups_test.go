@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"weak"
+
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // A ring is an object that is part of a cycle, as chunks and their owner are.
@@ -130,6 +132,7 @@ func TestWeakPointerToGlobal(t *testing.T) {
 // block of 16 bytes, and one that is kept keeps its neighbours' cleanups from
 // running; with a pointer in them, each dies by itself.
 func TestTinyObjectsDieTogether(t *testing.T) {
+	testkit.NeedsPacking(t)
 	const n = 64
 	var tiny [n]*[4]byte
 	var apart [n]*struct{ p *byte }

@@ -31,6 +31,7 @@ func footprint(alloc func()) uintptr {
 // TestMallocHeader is fact 2: which sizes of objects with pointers carry a
 // header, and what that makes of round sizes.
 func TestMallocHeader(t *testing.T) {
+	testkit.NeedsPacking(t)
 	withPointers := func(bytes uintptr) uintptr {
 		return footprint(func() { sink = &make([]*byte, bytes/word)[0] })
 	}

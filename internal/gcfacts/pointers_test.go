@@ -9,6 +9,8 @@ import (
 	"time"
 	"unsafe"
 	"weak"
+
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // object is a heap object whose death a weak pointer shows. It has a pointer
@@ -115,6 +117,7 @@ func TestScanEndsAtLastPointer(t *testing.T) {
 // TestPastTheEndPointsElsewhere is fact 5. The address one past an object keeps
 // not that object but the one behind it, or ends the program if there is none.
 func TestPastTheEndPointsElsewhere(t *testing.T) {
+	testkit.NeedsPacking(t)
 	end := new(unsafe.Pointer)
 	before, behind := neighbours(t, end)
 	collect()
@@ -172,6 +175,7 @@ func keepPastTheEnd() {
 // memory crashes while the collector marks if the word holds a number that
 // looks like a bad pointer, and does not if it is zero.
 func TestBarrierReadsOldWord(t *testing.T) {
+	testkit.NeedsPacking(t)
 	wantBadPointer(t, "garbage-word")
 	if out, ok := runChild(t, "zero-word", "invalidptr=1"); !ok {
 		t.Errorf("storing over zero words crashed:\n%.1500s", out)

@@ -1,0 +1,44 @@
+package pool
+
+import (
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/sanitize"
+)
+
+// Under a sanitizer what lies idle is withheld, and what was put and dropped as well:
+// see package internal/sanitize. Of an object that is its own memory, and not what it
+// refers to; of a buffer its bytes, and the slice header.
+
+// mustHave ends the program if the buffer was put already.
+func (b *Bytes) mustHave(p *[]byte) {
+	if b == nil || p == nil {
+		return
+	}
+	sanitize.MustHave(unsafe.Pointer(p), unsafe.Sizeof(*p))
+	sanitize.MustHave(unsafe.Pointer(unsafe.SliceData(*p)), uintptr(cap(*p)))
+}
+
+// getGranted is Get with -asan and -msan.
+func (l *Local[T]) getGranted() *T {
+	if l.top == nil {
+		l.fill()
+	}
+	x := l.top
+	l.top = nil
+	l.gets++
+	sanitize.Grant(unsafe.Pointer(x), unsafe.Sizeof(*x))
+	return x
+}
+
+// revokeBuffer takes a buffer back.
+func revokeBuffer(p *[]byte) {
+	sanitize.RevokeAll((*p)[:cap(*p)])
+	sanitize.Revoke(unsafe.Pointer(p), unsafe.Sizeof(*p))
+}
+
+// grantBuffer hands a buffer out.
+func grantBuffer(p *[]byte) {
+	sanitize.Grant(unsafe.Pointer(p), unsafe.Sizeof(*p))
+	sanitize.GrantAll((*p)[:cap(*p)])
+}
