@@ -69,6 +69,9 @@ func (c *Cache[T]) alloc() (p *T, err error) {
 	if check.Enabled {
 		c.noteAlloc(p)
 	}
+	if c.hooks.Load()&hookAlloc != 0 {
+		p = (*T)(c.guard(unsafe.Pointer(p)))
+	}
 	return p, nil
 }
 
@@ -88,6 +91,9 @@ func (c *Cache[T]) free(p *T) {
 	}
 	if check.Enabled {
 		c.checkFree(p)
+	}
+	if c.hooks.Load()&hookFree != 0 {
+		p = (*T)(c.unguard(unsafe.Pointer(p)))
 	}
 	done := false
 	defer func() {

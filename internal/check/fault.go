@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+
+	"github.com/haven-mem/haven/internal/leak"
 )
 
 // A poisoned pointer is an address in the reserved range. It tells which release it
@@ -63,6 +65,12 @@ func Explain(recovered any) *Report {
 	if !ok {
 		return nil
 	}
+	if Guard.Explain != nil {
+		if r := Guard.Explain(fault.Addr()); r != nil {
+			r.Now = leak.Here("", "").Stack()
+			return r
+		}
+	}
 	r := releasedAt(fault.Addr())
 	if r == nil {
 		return nil
@@ -75,6 +83,14 @@ func Explain(recovered any) *Report {
 		Allocated: r.allocations(),
 		Now:       Release().String(),
 	}
+}
+
+// Guard is what package guard knows, which this one must not import: the report for a
+// fault at an address, and for what was written to after its release. It is set before
+// main.
+var Guard struct {
+	Explain func(address uintptr) *Report
+	Verify  func() []*Report
 }
 
 // faultOf returns the fault that printing a failed assertion takes whose interface

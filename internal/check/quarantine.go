@@ -58,6 +58,9 @@ func let(more func() bool) {
 // each piece that was written to, once.
 func Verify() []*Report {
 	found := verifyObjects()
+	if Guard.Verify != nil {
+		found = append(found, Guard.Verify()...)
+	}
 	quarantine.mu.Lock()
 	defer quarantine.mu.Unlock()
 	kept := quarantine.queue[:0]

@@ -79,8 +79,8 @@ func (r *Released) allocations() string {
 	return text.String()
 }
 
-// pattern is what bytes without a pointer hold.
-const pattern = 0xDB
+// Pattern is what bytes without a pointer hold.
+const Pattern = 0xDB
 
 const wordSize = unsafe.Sizeof(uintptr(0))
 
@@ -126,14 +126,22 @@ func (r *Released) size() uintptr { return uintptr(r.N) * r.Type.Size() }
 // Poison fills the memory, which must be zero: the collector has to see what a
 // pointer word held before it is written to by hand.
 func (r *Released) Poison() {
-	mask, size := maskOf(r.Type), r.Type.Size()
-	if r.page = 0; len(mask) > 0 {
-		r.page = page(r)
+	at := uintptr(0)
+	if len(maskOf(r.Type)) > 0 {
+		at = page(r)
 	}
+	r.PoisonWith(at)
+}
+
+// PoisonWith is Poison with an address for the words that hold a pointer. It must be
+// none of Go's heap.
+func (r *Released) PoisonWith(at uintptr) {
+	r.page = at
+	mask, size := maskOf(r.Type), r.Type.Size()
 	bytes := unsafe.Slice((*byte)(r.Mem), r.size())
 	if len(mask) == 0 {
 		for i := range bytes {
-			bytes[i] = pattern
+			bytes[i] = Pattern
 		}
 		return
 	}
@@ -154,12 +162,12 @@ func (r *Released) fill(p unsafe.Pointer, mask []bool, size uintptr) {
 		}
 	}
 	for off := uintptr(len(mask)) * wordSize; off < size; off++ {
-		*(*byte)(unsafe.Add(p, off)) = pattern
+		*(*byte)(unsafe.Add(p, off)) = Pattern
 	}
 }
 
 // patternWord is a word of the pattern.
-const patternWord = ^uintptr(0) / 0xFF * pattern
+const patternWord = ^uintptr(0) / 0xFF * Pattern
 
 // Damage returns the report for the first difference from the poison, or nil.
 func (r *Released) Damage() *Report { return r.DamageIn(0, r.N) }
@@ -170,7 +178,7 @@ func (r *Released) DamageIn(from, to int) *Report {
 	if len(mask) == 0 {
 		bytes := unsafe.Slice((*byte)(r.Mem), r.size())
 		for i := from * int(size); i < to*int(size); i++ {
-			if bytes[i] != pattern {
+			if bytes[i] != Pattern {
 				return r.damaged(i/int(size), uintptr(i)%size)
 			}
 		}
@@ -188,7 +196,7 @@ func (r *Released) DamageIn(from, to int) *Report {
 			}
 		}
 		for off := uintptr(len(mask)) * wordSize; off < size; off++ {
-			if *(*byte)(unsafe.Add(p, off)) != pattern {
+			if *(*byte)(unsafe.Add(p, off)) != Pattern {
 				return r.damaged(e, off)
 			}
 		}

@@ -92,7 +92,7 @@ func inHaven(f runtime.Frame) bool {
 	if !ok || strings.HasSuffix(f.File, "_test.go") {
 		return false
 	}
-	for _, p := range []string{"internal/leak", "internal/check", "internal/escape", "arena", "bump", "slab", "pool", "memctx"} {
+	for _, p := range []string{"internal/leak", "internal/check", "internal/escape", "internal/guard", "arena", "bump", "slab", "pool", "memctx"} {
 		if strings.HasPrefix(rest, p+".") {
 			return true
 		}
