@@ -26,7 +26,9 @@ type area struct {
 
 	what  *check.Released // the memory, where it is, and its poison
 	own   bool            // it is in pages
-	start uintptr         // where it is there
+	start uintptr         // where it is there, and
+	limit uintptr         // where it ends
+	whose string          // the memory, as reports call it; "": none yet
 	made  *leak.Site      // where it was allocated, or nil
 	end   *leak.Site      // where it was released
 	told  bool            // a write to it was reported
@@ -142,21 +144,26 @@ func roomFor(typ reflect.Type) bool {
 	return len(all.areas) < most
 }
 
-// enter makes a known by the address of its memory.
-func enter(a *area) {
-	p := uintptr(a.what.Mem)
+// enter makes a known by the address of its memory, which was allocated at made.
+func enter(a *area, what *check.Released, made *leak.Site) {
+	a.what, a.whose, a.made = what, what.String(), made
+	p := uintptr(what.Mem)
+	if a.own {
+		a.start, a.limit = p, p+uintptr(what.N)*what.Type.Size()
+	}
 	all.by[p] = a
 	bucket(p).Add(1)
+	note(a)
 }
 
 // leave ends the use of a slot. What is known of the memory stays, for faults.
 func leave(a *area) {
-	p := uintptr(a.what.Mem)
-	if all.by[p] == a {
+	if a.what != nil {
+		p := uintptr(a.what.Mem)
 		delete(all.by, p)
 		bucket(p).Add(-1)
 	}
-	a.what.Mem, a.standIn = nil, nil
+	a.what, a.standIn = nil, nil
 	a.state = idle
 	all.used--
 	all.idle[a.typ] = append(all.idle[a.typ], a)
@@ -178,6 +185,7 @@ func evict(bad []*check.Report) []*check.Report {
 func hold(a *area, end *leak.Site) {
 	a.state, a.end = held, end
 	all.held = append(all.held, a)
+	note(a)
 	if a.own {
 		if all.region.shut(a.pages) {
 			return

@@ -20,8 +20,7 @@ func Hold(what *check.Released, made *leak.Site) bool {
 	all.mu.Lock()
 	a, bad := take(nil, nil)
 	if a != nil {
-		a.what, a.made = what, made
-		enter(a)
+		enter(a, what, made)
 		hold(a, end)
 	}
 	all.mu.Unlock()
@@ -38,10 +37,9 @@ func Chunk[T any](n int, title string, made *leak.Site) []T {
 		return nil
 	}
 	all.mu.Lock()
-	a, bad := placeOwn(typ, n, title, nil)
+	a, bad := placeOwn(typ, n, title, made, nil)
 	var s []T
 	if a != nil {
-		a.made = made
 		// SAFETY: the values have no pointers, are aligned, since either end of
 		// the pages is, and lie in the pages.
 		s = unsafe.Slice((*T)(a.what.Mem), n)

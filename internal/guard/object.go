@@ -35,10 +35,10 @@ func Place(o Object) unsafe.Pointer {
 	defer func() { tell(bad) }()
 	if !o.Pointers && canOpen {
 		all.mu.Lock()
-		a, b := placeOwn(o.Type, 1, o.Title, bad)
+		a, b := placeOwn(o.Type, 1, o.Title, made, bad)
 		bad = b
 		if a != nil {
-			a.made, a.owner, a.standIn = made, o.Owner, o.StandIn
+			a.owner, a.standIn = o.Owner, o.StandIn
 			all.mu.Unlock()
 			return a.what.Mem
 		}
@@ -51,15 +51,14 @@ func Place(o Object) unsafe.Pointer {
 	if bad = b; a == nil {
 		return nil
 	}
-	a.what = &check.Released{Owner: o.Title, Type: o.Type, Mem: p, N: 1}
-	a.made, a.owner, a.standIn = made, o.Owner, o.StandIn
-	enter(a)
+	a.owner, a.standIn = o.Owner, o.StandIn
+	enter(a, &check.Released{Owner: o.Title, Type: o.Type, Mem: p, N: 1}, made)
 	return p
 }
 
 // placeOwn returns a live area with n zero values of a type on its pages, or nil. The
 // lock is held.
-func placeOwn(typ reflect.Type, n int, title string, bad []*check.Report) (*area, []*check.Report) {
+func placeOwn(typ reflect.Type, n int, title string, made *leak.Site, bad []*check.Report) (*area, []*check.Report) {
 	a, bad := take(typ, bad)
 	if a == nil {
 		return nil, bad
@@ -67,7 +66,6 @@ func placeOwn(typ reflect.Type, n int, title string, bad []*check.Report) (*area
 	bytes := uintptr(n) * typ.Size()
 	pages := all.region.open(a.index, bytes)
 	if pages == nil {
-		a.what = new(check.Released)
 		leave(a)
 		return nil, bad
 	}
@@ -80,9 +78,7 @@ func placeOwn(typ reflect.Type, n int, title string, bad []*check.Report) (*area
 	fill(pages[:start])
 	clear(pages[start : start+bytes])
 	fill(pages[start+bytes:])
-	a.what = &check.Released{Owner: title, Type: typ, Mem: unsafe.Pointer(&pages[start]), N: n}
-	a.start = uintptr(a.what.Mem)
-	enter(a)
+	enter(a, &check.Released{Owner: title, Type: typ, Mem: unsafe.Pointer(&pages[start]), N: n}, made)
 	return a, bad
 }
 
@@ -97,15 +93,14 @@ func (a *area) beside() *check.Report {
 	if !a.own {
 		return nil
 	}
-	// SAFETY: the values are in the pages.
-	start := uintptr(a.what.Mem) - uintptr(unsafe.Pointer(unsafe.SliceData(a.pages)))
-	end := start + uintptr(a.what.N)*a.what.Type.Size()
+	first := all.region.at(a.index)
+	start, end := a.start-first, a.limit-first
 	for i, b := range a.pages {
 		off := uintptr(i)
 		if off >= start && off < end || b == check.Pattern {
 			continue
 		}
-		r := &check.Report{What: "overrun", Memory: a.what.String(), Allocated: a.made.Stack(), Now: leak.Here("", "").Stack()}
+		r := &check.Report{What: "overrun", Memory: a.whose, Allocated: a.made.Stack(), Now: leak.Here("", "").Stack()}
 		if off < start {
 			r.What = "underrun"
 			r.Detail = fmt.Sprintf("byte %d before it was written to and holds %02x", start-off, b)
@@ -131,7 +126,7 @@ func Release(p unsafe.Pointer, owner uintptr, wipe func(unsafe.Pointer)) (standI
 	end := leak.Here("", "")
 	if a.state == held || a.owner != owner {
 		defer all.mu.Unlock()
-		r := &check.Report{What: "second free", Detail: fmt.Sprintf("%p is free already", p), Memory: a.what.String(), Allocated: a.made.Stack(), Released: a.end.Stack(), Now: end.Stack()}
+		r := &check.Report{What: "second free", Detail: fmt.Sprintf("%p is free already", p), Memory: a.whose, Allocated: a.made.Stack(), Released: a.end.Stack(), Now: end.Stack()}
 		if a.owner != owner {
 			r.What, r.Detail = "free of a foreign pointer", fmt.Sprintf("%p is no object of what it is given to", p)
 		}

@@ -52,66 +52,66 @@ func explain(address uintptr) *check.Report {
 	if !all.ready {
 		return nil
 	}
-	a := near(address)
+	a := all.region.geometry().near(address, func(i int) *area {
+		if i < 0 || i >= len(all.areas) || all.areas[i].whose == "" {
+			return nil
+		}
+		return all.areas[i]
+	})
 	if a == nil {
 		return nil
 	}
-	r := &check.Report{Memory: a.what.String(), Allocated: a.made.Stack(), Released: a.end.Stack()}
-	if !a.own {
-		r.What = "use after release"
-		r.Detail = fmt.Sprintf("a pointer that was read from released memory was followed, to %#x", address)
-		return r
-	}
-	start, end := a.bounds()
+	return a.explain(address)
+}
+
+// explain returns the report for a fault at an address that is about a.
+func (a *area) explain(address uintptr) *check.Report {
+	r := &check.Report{What: "use after release", Memory: a.whose, Allocated: a.made.Stack(), Released: a.end.Stack()}
 	switch {
-	case address < start:
-		r.What, r.Detail = "underrun", fmt.Sprintf("%#x is %d bytes before it", address, start-address)
-	case address >= end:
-		r.What, r.Detail = "overrun", fmt.Sprintf("%#x is byte %d behind its end", address, address-end+1)
+	case !a.own:
+		r.Detail = fmt.Sprintf("a pointer that was read from released memory was followed, to %#x", address)
+	case address < a.start:
+		r.What, r.Detail = "underrun", fmt.Sprintf("%#x is %d bytes before it", address, a.start-address)
+	case address >= a.limit:
+		r.What, r.Detail = "overrun", fmt.Sprintf("%#x is byte %d behind its end", address, address-a.limit+1)
 	default:
-		r.What, r.Detail = "use after release", fmt.Sprintf("%#x is byte %d of it", address, address-start)
-	}
-	if a.state != live && r.What != "use after release" {
-		r.What += " after release"
+		r.Detail = fmt.Sprintf("%#x is byte %d of it", address, address-a.start)
 	}
 	return r
 }
 
-// bounds returns where the memory of an area on pages of its own is.
-func (a *area) bounds() (start, end uintptr) {
-	return a.start, a.start + uintptr(a.what.N)*a.what.Type.Size()
+// A geometry is where areas are.
+type geometry struct {
+	First  uintptr // where the first one begins
+	Stride uintptr
+	Page   uintptr // what is without access at the end of each, and before the first
+}
+
+func (r *region) geometry() geometry {
+	g := geometry{First: r.at(0), Stride: r.stride}
+	if canOpen {
+		g.Page = r.page
+	}
+	return g
 }
 
 // near returns the area that an address is about: the one that it lies in or, for one
-// between two, the one whose memory is nearer. The lock is held.
-func near(address uintptr) *area {
-	r := &all.region
-	first, before := r.at(0), uintptr(0)
-	if canOpen {
-		before = r.page
-	}
-	if address < first-before || address >= r.at(maxAreas) {
+// between two, the one whose memory is nearer. known returns an area, or nil if nothing
+// is known of it.
+func (g geometry) near(address uintptr, known func(int) *area) *area {
+	from := address - (g.First - g.Page)
+	if from >= maxAreas*g.Stride+g.Page {
 		return nil
 	}
-	known := func(i int) *area {
-		if i < 0 || i >= len(all.areas) || all.areas[i].what == nil || all.areas[i].what.Type == nil {
-			return nil
-		}
-		return all.areas[i]
+	i := int(from/g.Stride) - 1 // the page in front of area i+1 is the first of a stride
+	if from%g.Stride >= g.Page {
+		return known(i + 1)
 	}
-	if address < first {
-		return known(0)
-	}
-	i := int((address - first) / r.stride)
 	a, next := known(i), known(i+1)
-	if !canOpen || address < r.at(i+1)-r.page || next == nil || !next.own {
+	switch {
+	case next == nil || !next.own:
 		return a
-	}
-	if a == nil || !a.own {
-		return next
-	}
-	_, end := a.bounds()
-	if start, _ := next.bounds(); start-address < address-end {
+	case a == nil || !a.own || next.start-address < address-a.limit:
 		return next
 	}
 	return a

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/guard"
 )
 
 // NeedsReuse skips a test in the check build, which poisons what was released and
@@ -13,5 +14,8 @@ func NeedsReuse(t testing.TB) {
 	t.Helper()
 	if check.Enabled {
 		t.Skip("this build poisons what was released, and keeps it in quarantine")
+	}
+	if guard.Each() {
+		t.Skip("the guard holds what was released")
 	}
 }
