@@ -62,7 +62,7 @@ var guardCases = []guardCase{
 		here("released")
 		c.Free(p)
 		p.flags[4] = 1
-	}, []string{"use after release", "is byte 24 of it", `cache "orders"`}},
+	}, []string{"use after release", `cache "orders"`}},
 	{"cache: an object freed by FreeBatch", func(here func(string)) {
 		c := slab.NewCache[order](slab.Name("orders"))
 		ps := make([]*order, 3)
@@ -230,6 +230,9 @@ func TestGuard(t *testing.T) {
 	for n, c := range guardCases {
 		t.Run(c.name, func(t *testing.T) {
 			for _, panics := range []string{"1", ""} {
+				if panics == "" && testing.Short() && n%4 > 0 {
+					continue // a process takes its time under the race detector
+				}
 				if !own && (panics == "" || !strings.Contains(c.name, "follow") && !strings.Contains(c.name, "Put")) {
 					continue
 				}

@@ -62,12 +62,13 @@ var all struct {
 	by     map[uintptr]*area        // that are live or held, by the address of the memory
 }
 
-// filter counts the entries of all.by by a hash of their addresses.
-var filter [1024]atomic.Int32
+// filter counts the entries of all.by by a hash of their addresses. It is large, so that
+// few other objects meet one of them.
+var filter [1 << 13]atomic.Int32
 
 func bucket(p uintptr) *atomic.Int32 {
 	// The constant spreads addresses (Fibonacci hashing).
-	return &filter[uint64(p)*0x9E3779B97F4A7C15>>54]
+	return &filter[uint64(p)*0x9E3779B97F4A7C15>>51]
 }
 
 // Perhaps reports false if no memory that begins at p has a slot. It costs a
