@@ -17,8 +17,8 @@
 // error and is the value of a panic, in the goroutine that finds the mistake.
 //
 // The default build checks nothing of this, and pays nothing: there Verify and
-// Explain find nothing, but for what haven.SetGuard has guarded. The environment variable HAVEN_CHECK chooses what is
-// checked; HAVEN_CHECK=help lists it.
+// Explain find nothing, but for what haven.SetGuard has guarded. The environment
+// variable HAVEN_CHECK chooses what is checked; HAVEN_CHECK=help lists it.
 //
 // # Faults
 //
