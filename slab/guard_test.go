@@ -245,3 +245,19 @@ func TestGuardConcurrent(t *testing.T) {
 		t.Errorf("%d objects active", n)
 	}
 }
+
+// Fast paths are back when no guarded object is in use.
+func TestGuardHooks(t *testing.T) {
+	guarded(t, 1, 255)
+	c := slab.NewCache[[2]int]()
+	p, q := c.Alloc(), c.Alloc()
+	guard.Set(0, 0)
+	c.Free(p)
+	if slab.Hooks(c) == 0 {
+		t.Error("no hook although an object that is guarded is in use")
+	}
+	c.Free(q)
+	if n := slab.Hooks(c); n != 0 {
+		t.Errorf("hooks %#b stay", n)
+	}
+}
