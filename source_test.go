@@ -184,7 +184,7 @@ func TestSourceImports(t *testing.T) {
 	const module = "github.com/haven-mem/haven"
 	// What is beside a package's own internal packages.
 	may := map[string][]string{
-		".": {"check"}, // for its Report
+		".":     {"check"}, // for its Report
 		"arena": nil, "bump": nil, "slab": nil, "pool": nil, "shape": nil,
 		"memctx":           {"arena", "slab", "pool"},
 		"memhttp":          {"memctx", "arena"}, // arena for its LimitError
