@@ -11,6 +11,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -29,6 +30,9 @@ func TestAPI(t *testing.T) {
 	want := map[string]bool{}
 	for _, dir := range publicPackages(t) {
 		golden := filepath.Join("api", strings.ReplaceAll(dir, "/", "_")+".txt")
+		if dir == "." {
+			golden = filepath.Join("api", "haven.txt")
+		}
 		want[golden] = true
 		t.Run(dir, func(t *testing.T) {
 			got := surface(t, dir)
@@ -67,10 +71,10 @@ func publicPackages(t *testing.T) []string {
 	t.Helper()
 	var dirs []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() || path == "." {
+		if err != nil || !d.IsDir() {
 			return err
 		}
-		if name := d.Name(); name == "internal" || name == "testdata" || strings.HasPrefix(name, ".") || isFile(filepath.Join(path, "go.mod")) {
+		if name := d.Name(); path != "." && (name == "internal" || name == "testdata" || strings.HasPrefix(name, ".") || isFile(filepath.Join(path, "go.mod"))) {
 			return filepath.SkipDir
 		}
 		if files, err := filepath.Glob(filepath.Join(path, "*.go")); err != nil || len(files) == 0 {
@@ -112,7 +116,7 @@ func surface(t *testing.T, dir string) []byte {
 		}
 		files = append(files, f)
 	}
-	p, err := doc.NewFromFiles(fset, files, "github.com/haven-mem/haven/"+dir)
+	p, err := doc.NewFromFiles(fset, files, path.Join("github.com/haven-mem/haven", dir))
 	if err != nil {
 		t.Fatal(err)
 	}

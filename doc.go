@@ -1,7 +1,7 @@
 // Package haven is the root of a module of memory allocators for programs that
 // know the lifetime, the size or the owner of their memory better than a
 // general allocator can. They work with Go's garbage collector instead of
-// hiding from it. The root itself has no API; the packages are
+// hiding from it. The packages are
 //
 //   - [github.com/haven-mem/haven/arena]: values of any Go type that end
 //     together. Start here.
@@ -11,6 +11,9 @@
 //     build.
 //   - [github.com/haven-mem/haven/shape]: size, alignment and pointer words of
 //     any type, to see what the garbage collector has to look at.
+//
+// The root itself has what concerns all of them: the sampled guard, which finds memory
+// mistakes in production, see [SetGuard].
 //
 // README.md helps to choose, DESIGN.md tells how it works and why, and GC.md
 // lists the facts about Go's runtime that it relies on. The command

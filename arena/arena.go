@@ -8,6 +8,7 @@ import (
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/leak"
 )
 
@@ -68,6 +69,7 @@ type Arena struct {
 // A lane is a Lane[T] of whatever T, or a dynamic one.
 type lane interface {
 	rewind(*escape.Release) (bytes int, listed bool)
+	guard()
 	position() position
 	release(position)
 	idleBytes() int
@@ -237,6 +239,9 @@ func (a *Arena) Reset() {
 		a.trim(keep)
 	}
 	r.Watch()
+	if guard.On() {
+		a.guard()
+	}
 }
 
 // expireEvery is how many Resets a lane may lie idle before it gives up its

@@ -45,12 +45,13 @@ type Lane[T any] struct {
 
 // A record is what lanes of either kind keep of their use from Reset to Reset.
 type record struct {
-	a      *Arena     // nil for a lane on its own
-	peak   chunk.Peak // of elements
-	top    int        // most elements in use at a Release since the last Reset
-	last   uint64     // the Reset (counted) at which the lane was last in use
-	active bool       // in use: since the last Reset, and any Release of all it had
-	listed bool       // in a.listed: used since the last Reset, or in the round before it
+	a       *Arena     // nil for a lane on its own
+	peak    chunk.Peak // of elements
+	top     int        // most elements in use at a Release since the last Reset
+	last    uint64     // the Reset (counted) at which the lane was last in use
+	active  bool       // in use: since the last Reset, and any Release of all it had
+	listed  bool       // in a.listed: used since the last Reset, or in the round before it
+	guarded bool       // a chunk is on pages of its own, or was since the last Reset
 
 	watched escape.Countdown // Resets of the lane by itself to the next one that is watched
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/guard"
 )
 
 // Reset takes back every value the lane handed out and keeps the memory for
@@ -30,6 +31,9 @@ func (l *Lane[T]) Reset() {
 		}
 		l.rewind(r)
 		r.Watch()
+		if guard.On() && guard.Due() {
+			l.guard()
+		}
 		if l.a != nil { // it stays among the arena's active lanes
 			l.active = true
 			l.open(l.buf)
@@ -50,6 +54,9 @@ func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 		r = nil // they are watched when they leave the quarantine
 	}
 	l.revoke()
+	if l.guarded {
+		l.shut()
+	}
 	switch {
 	case r != nil && l.active:
 		l.surrender(r)
@@ -110,6 +117,9 @@ func (l *Lane[T]) idleBytes() int {
 // dropIdle leaves the whole chunks that hold nothing to the garbage collector.
 func (l *Lane[T]) dropIdle() {
 	bytes, before := l.idleBytes(), l.chunks()
+	if l.guarded {
+		l.shutIdle()
+	}
 	if !l.active {
 		l.buf = nil
 	}

@@ -98,14 +98,6 @@ func (l *Lane[T]) name() string {
 	return l.a.name
 }
 
-// owner says in reports whose memory it is.
-func (l *Lane[T]) owner() string {
-	if l.a == nil {
-		return "a Lane of its own"
-	}
-	return l.a.title()
-}
-
 func (l *Lane[T]) newChecked() *T {
 	if l.i == 0 {
 		l.grow()

@@ -26,8 +26,8 @@
 // error and is the value of a panic, in the goroutine that finds the mistake.
 //
 // The default build checks nothing of this, and pays nothing: there Verify and
-// Explain find nothing. The environment variable HAVEN_CHECK chooses what is
-// checked; HAVEN_CHECK=help lists it.
+// Explain find nothing, but for what haven.SetGuard has guarded. The environment
+// variable HAVEN_CHECK chooses what is checked; HAVEN_CHECK=help lists it.
 //
 // # Faults
 //
@@ -67,9 +67,10 @@ const Enabled = check.Enabled
 type Report = check.Report
 
 // Explain returns the report for a panic value that comes from following a pointer
-// which was read from released memory, and nil for any other value. Such a fault is
-// a panic only in goroutines that called debug.SetPanicOnFault(true). It may be
-// called from any goroutine.
+// which was read from released memory, or from an access to memory that haven.SetGuard
+// guards, in any build, and nil for any other value. Such a fault is a panic only in
+// goroutines that called debug.SetPanicOnFault(true). It may be called from any
+// goroutine.
 func Explain(recovered any) *Report { return check.Explain(recovered) }
 
 // Verify looks at all memory that is in quarantine and at bump arenas in use, and returns an error that joins the reports of what was written to, each

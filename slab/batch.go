@@ -57,6 +57,11 @@ func (c *Cache[T]) fill(dst []*T) {
 		}
 	}
 	done = true
+	if c.hooks.Load()&hookAlloc != 0 {
+		for i, p := range dst {
+			dst[i] = (*T)(c.guard(unsafe.Pointer(p)))
+		}
+	}
 }
 
 // FreeBatch frees the objects of ps and sets its elements to nil, one after the
@@ -69,7 +74,7 @@ func (c *Cache[T]) FreeBatch(ps []*T) {
 			panic(fmt.Sprintf("slab: FreeBatch of %d objects, of which number %d is a nil *%s, in %s", len(ps), i, c.ops.typ, c.title()))
 		}
 	}
-	if c.special || check.Enabled {
+	if c.hooks.Load()&(hookOptions|hookFree) != 0 || check.Enabled {
 		for i, p := range ps {
 			ps[i] = nil
 			c.free(p)

@@ -27,10 +27,9 @@ import (
 // delay of up to a hundred operations, and reported by a panic in whatever
 // goroutine brings it there. Until then two users may share one object.
 type Cache[T any] struct {
-	special bool // Alloc and Free have more to do than the fast path does
-	core         // begins with the other word that the fast path reads
-	init    func(*T)
-	clear   func(*T)
+	core  // begins with what the fast path reads
+	init  func(*T)
+	clear func(*T)
 }
 
 // NewCache returns an empty cache with the given options: [Name], [Capacity],
@@ -43,7 +42,9 @@ func NewCache[T any](opts ...Option) *Cache[T] {
 	c.cap = int64(conf.capacity)
 	c.init = callback[T]("Init", conf.init)
 	c.clear = callback[T]("Clear", conf.clear)
-	c.special = c.cap > 0 || c.init != nil || c.clear != nil
+	if c.cap > 0 || c.init != nil || c.clear != nil {
+		c.hooks.Store(hookOptions)
+	}
 	c.prepare()
 	return c
 }
@@ -65,7 +66,7 @@ func callback[T any](option string, f any) func(*T) {
 // reached; it never waits. It costs a few nanoseconds, and once for each
 // magazine of up to 57 objects a lock that is held for a few instructions.
 func (c *Cache[T]) Alloc() *T {
-	if c.special || check.Enabled {
+	if c.hooks.Load()&(hookOptions|hookAlloc) != 0 || check.Enabled {
 		p, err := c.alloc()
 		if err != nil {
 			panic(err)
@@ -102,9 +103,11 @@ func (c *Cache[T]) TryAlloc() (*T, error) { return c.alloc() }
 // if p is nil, and for mistakes that it or another call made before; see
 // [Cache]. It costs what Alloc does, and the time to clear the object.
 func (c *Cache[T]) Free(p *T) {
-	if p == nil || c.special || unsafe.Sizeof(*p) > wide || check.Enabled || sanitize.Poisons {
-		c.free(p)
-		return
+	if p == nil || c.hooks.Load()&(hookOptions|hookFree) != 0 || unsafe.Sizeof(*p) > wide || check.Enabled || sanitize.Poisons {
+		if !c.usual(p) {
+			c.free(p)
+			return
+		}
 	}
 	var zero T
 	*p = zero
@@ -156,6 +159,8 @@ func (c *Cache[T]) prepare() {
 	}
 	o := &ops{
 		typ:      reflect.TypeFor[T]().String(),
+		rtype:    reflect.TypeFor[T](),
+		plain:    c.init == nil && c.clear == nil,
 		size:     unsafe.Sizeof(*new(T)),
 		pointers: layout.HasPointers(reflect.TypeFor[T]()),
 		make:     func(n int) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]T, n))) },

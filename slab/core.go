@@ -2,6 +2,7 @@ package slab
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -16,7 +17,9 @@ import (
 // A core is the part of a cache that does not depend on the type of its
 // objects.
 type core struct {
-	set magazine.Set // first: the fast path reads it, and what others write is a cache line away
+	// First what the fast path reads; what others write is a cache line away.
+	hooks atomic.Uint32 // why Alloc and Free have more to do, or 0
+	set   magazine.Set
 
 	name  string
 	ops   *ops        // nil until open
@@ -45,13 +48,23 @@ type core struct {
 	changes int    // of slabs and depot, in the check build
 
 	watched escape.Countdown // slabs given back to the next one that is watched
+	guarding
 }
+
+// What hooks says.
+const (
+	hookOptions = 1 << iota // there are Capacity, Init or Clear
+	hookAlloc               // an Alloc is to be guarded
+	hookFree                // an object that is guarded is in use
+)
 
 // ops is what a core must know of the type.
 type ops struct {
 	typ      string
 	size     uintptr
-	pointers bool                       // there are some in it
+	pointers bool // there are some in it
+	rtype    reflect.Type
+	plain    bool                       // there is no Init and no Clear
 	make     func(n int) unsafe.Pointer // memory for n objects
 	zero     func(unsafe.Pointer)
 	// build is Init, for caches whose objects stay built: those with Clear, and
@@ -86,6 +99,7 @@ func (c *core) open(o *ops) {
 	if c.name != "" {
 		caches.Add(c.self)
 	}
+	c.enroll()
 }
 
 // take fills dst with objects, at least one: from the P's magazines, and when

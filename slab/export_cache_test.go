@@ -153,3 +153,6 @@ func (x *Index) Entries() (live, used, all int) {
 
 // Home returns the place in a table of n where the search for p begins.
 func (x *Index) Home(p uintptr, n int) int { return x.hash(p>>x.shift+1, n) }
+
+// Hooks returns why fast paths of c are left out.
+func Hooks[T any](c *Cache[T]) uint32 { return c.hooks.Load() }

@@ -24,6 +24,7 @@ func (c *core) step(near bool) {
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.enroll()
 	if bad != "" {
 		c.misuse = bad // the goroutine that collects is nobody's; the next one to come is told
 	}

@@ -76,6 +76,9 @@ func (c *Cache[T]) alloc() (p *T, err error) {
 	if check.Enabled {
 		c.noteAlloc(p)
 	}
+	if c.hooks.Load()&hookAlloc != 0 {
+		p = (*T)(c.guard(unsafe.Pointer(p)))
+	}
 	return p, nil
 }
 
@@ -98,6 +101,9 @@ func (c *Cache[T]) free(p *T) {
 	}
 	if sanitize.Poisons {
 		sanitize.MustHave(unsafe.Pointer(p), c.ops.size)
+	}
+	if c.hooks.Load()&hookFree != 0 {
+		p = (*T)(c.unguard(unsafe.Pointer(p)))
 	}
 	done := false
 	defer func() {

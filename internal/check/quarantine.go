@@ -68,6 +68,9 @@ func let(more func() bool) {
 // memory in use, and returns a report for each that was written to, once.
 func Verify() []*Report {
 	found := append(verifyObjects(), verifyUntyped()...)
+	if Guard.Verify != nil {
+		found = append(found, Guard.Verify()...)
+	}
 	quarantine.mu.Lock()
 	defer quarantine.mu.Unlock()
 	kept := quarantine.queue[:0]

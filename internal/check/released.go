@@ -88,8 +88,8 @@ func (r *Released) allocations() string {
 	return text.String()
 }
 
-// pattern is what bytes without a pointer hold.
-const pattern = 0xDB
+// Pattern is what bytes without a pointer hold.
+const Pattern = 0xDB
 
 const wordSize = unsafe.Sizeof(uintptr(0))
 
@@ -153,10 +153,18 @@ func (r *Released) Poison() {
 		r.poisonUntyped()
 		return
 	}
-	mask, size := maskOf(r.Type), r.Type.Size()
-	if r.page = 0; len(mask) > 0 && r.N > 0 {
-		r.page = page(r)
+	at := uintptr(0)
+	if len(maskOf(r.Type)) > 0 && r.N > 0 {
+		at = page(r)
 	}
+	r.PoisonWith(at)
+}
+
+// PoisonWith is Poison with an address for the words that hold a pointer. It must be
+// none of Go's heap.
+func (r *Released) PoisonWith(at uintptr) {
+	r.page = at
+	mask, size := maskOf(r.Type), r.Type.Size()
 	bytes := unsafe.Slice((*byte)(r.Mem), r.size())
 	if len(mask) == 0 {
 		fillBytes(bytes)
@@ -184,7 +192,7 @@ func (r *Released) fill(p unsafe.Pointer, mask []bool, size uintptr) {
 }
 
 // pattern64 is eight bytes of the pattern.
-const pattern64 = ^uint64(0) / 0xFF * pattern
+const pattern64 = ^uint64(0) / 0xFF * Pattern
 
 // fillBytes fills b with the pattern.
 func fillBytes(b []byte) {
@@ -192,7 +200,7 @@ func fillBytes(b []byte) {
 		binary.NativeEndian.PutUint64(b, pattern64)
 	}
 	for i := range b {
-		b[i] = pattern
+		b[i] = Pattern
 	}
 }
 
@@ -202,14 +210,14 @@ func intact(b []byte) int {
 	for len(b) >= 8 && binary.NativeEndian.Uint64(b) == pattern64 {
 		b = b[8:]
 	}
-	for len(b) > 0 && b[0] == pattern {
+	for len(b) > 0 && b[0] == Pattern {
 		b = b[1:]
 	}
 	return n - len(b)
 }
 
 // patternWord is a word of the pattern.
-const patternWord = ^uintptr(0) / 0xFF * pattern
+const patternWord = ^uintptr(0) / 0xFF * Pattern
 
 // Damage returns the report for the first difference from the poison, or nil.
 func (r *Released) Damage() *Report {

@@ -61,6 +61,25 @@ func Here(what, name string) *Site {
 	return s
 }
 
+// PCs returns the program counters of the site.
+func (s *Site) PCs() []uintptr {
+	if s == nil {
+		return nil
+	}
+	return s.pcs[:s.n]
+}
+
+// At returns a site of these program counters, the first of them if there are too many,
+// and nil for none.
+func At(pcs []uintptr) *Site {
+	if len(pcs) == 0 {
+		return nil
+	}
+	s := new(Site)
+	s.n = copy(s.pcs[:], pcs)
+	return s
+}
+
 // Stack returns the frames as [Frames] does.
 func (s *Site) Stack() string {
 	if s == nil {
@@ -92,7 +111,7 @@ func inHaven(f runtime.Frame) bool {
 	if !ok || strings.HasSuffix(f.File, "_test.go") {
 		return false
 	}
-	for _, p := range []string{"internal/leak", "internal/check", "internal/escape", "arena", "bump", "slab", "pool", "memctx"} {
+	for _, p := range []string{"internal/leak", "internal/check", "internal/escape", "internal/guard", "check", "arena", "bump", "slab", "pool", "memctx"} {
 		if strings.HasPrefix(rest, p+".") {
 			return true
 		}

@@ -1,0 +1,78 @@
+package haven
+
+import (
+	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/guard"
+)
+
+// What is recommended for [SetGuard]: about one release in GuardRate, in GuardSlots
+// slots.
+const (
+	GuardRate  = guard.Rate
+	GuardSlots = guard.Slots
+)
+
+// SetGuard turns the sampled guard on, for programs in production: about one release
+// in rate of arenas and slab caches is watched by the hardware, so that who uses the
+// memory afterwards takes a fault at the instruction that does. It is off by default,
+// and a rate of 0 turns it off again. Call it at the start of main:
+//
+//	haven.SetGuard(haven.GuardRate, haven.GuardSlots)
+//
+// A [github.com/haven-mem/haven/slab.Cache] hands out an object on pages of its own,
+// with pages without access on both sides; at its Free they lose their access as well.
+// An arena or lane that is Reset gets such pages for the next chunk of one of its
+// types. That is for types without pointers. Memory with pointers stays where the
+// garbage collector sees it: after its release it is not used again but poisoned, so
+// that following a pointer, string or interface that is read from it faults, and a
+// write to it is found when its slot is needed, see [OnGuard]. Objects and chunks of
+// more than 64 KiB, caches with Init or Clear, [github.com/haven-mem/haven/slab.Local],
+// and the packages bump and pool are not guarded. On systems other than Linux and
+// macOS there are no pages, and all is poisoned.
+//
+// There are slots objects or chunks under guard at a time, from 1 to 255, of which
+// those in use are as many as they are, and those that were released give way, the one
+// released first being the first. What is never released keeps its slot, and so do
+// chunks of an arena that ends with Free, whose values stay valid.
+//
+// An object on pages of its own is no object of Go's heap: weak.Make and
+// runtime.SetFinalizer end the program for it, runtime.AddCleanup panics, and the race
+// detector does not see it.
+//
+// A fault ends the program, and [MonitorGuard] makes it print the report, with the
+// stacks of the allocation and the release. Where debug.SetPanicOnFault is set it is a
+// panic, of which [github.com/haven-mem/haven/check.Explain] returns the report.
+//
+// A guarded object costs some microseconds, and at most 160 in a second are drawn,
+// unless the rate is 1, which guards everything for which there is a slot and is for
+// tests. A slot takes up to 64 KiB.
+//
+// SetGuard returns an error, and changes nothing, if rate is negative or above
+// 4294967295, or slots is not from 1 to 255. The environment variable HAVEN_GUARD=RATE
+// or RATE,SLOTS does the same without a change to the program. In the check build
+// everything is watched anyway, and SetGuard does nothing. It may be called from any
+// goroutine. (The idea is GWP-ASan's and KFENCE's.)
+func SetGuard(rate, slots int) error { return guard.Set(rate, slots) }
+
+// OnGuard has f called with each mistake that the guard finds without a fault: writes
+// after the release, and beside an object. A nil f has them printed on standard error,
+// as they are by default. f is called in a goroutine that uses an allocator and need
+// not be the one that made the mistake, it may be called by several at a time, and
+// should not use the allocator that it is called from.
+func OnGuard(f func(*check.Report)) { guard.Tell(f) }
+
+// MonitorGuard has a process beside this one that waits for it to crash, and prints the
+// guard's report of the fault, if that is what it was, on standard error. It is this
+// program itself, started again, which never returns from MonitorGuard. So call it in
+// the first line of main, before flags are read or files opened:
+//
+//	func main() {
+//		haven.MonitorGuard()
+//		haven.SetGuard(haven.GuardRate, haven.GuardSlots)
+//		…
+//
+// It uses [runtime/debug.SetCrashOutput], of which there is one in a process. What is
+// guarded is written to a temporary file, which has no name; that takes some
+// microseconds for each. It returns an error where the process cannot be started, and on
+// Windows. A second call does nothing.
+func MonitorGuard() error { return guard.Monitor() }

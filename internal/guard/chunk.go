@@ -1,0 +1,71 @@
+package guard
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/layout"
+	"github.com/haven-mem/haven/internal/leak"
+)
+
+// Hold guards a chunk of Go's heap that was released and is not used again: what, which
+// is zero. made is where its owner was made, or nil. It reports false, and does nothing,
+// without a slot, and if the chunk is large. The caller has no locks.
+func Hold(what *check.Released, made *leak.Site) bool {
+	if !Fits(uintptr(what.N) * what.Type.Size()) {
+		return false
+	}
+	end := leak.Here("", "")
+	all.mu.Lock()
+	a, bad := take(nil, nil)
+	if a != nil {
+		enter(a, what, made)
+		hold(a, end)
+	}
+	all.mu.Unlock()
+	tell(bad)
+	return a != nil
+}
+
+// Chunk returns n zero values on pages of their own, or nil if T has pointers, they are
+// too large, or there is no slot. Whoever has them calls [Shut] when nobody uses them
+// any more; without it, they stay as they are.
+func Chunk[T any](n int, title string, made *leak.Site) []T {
+	typ := reflect.TypeFor[T]()
+	if !canOpen || n <= 0 || uintptr(n) > maxBytes || !Fits(uintptr(n)*typ.Size()) || layout.HasPointers(typ) {
+		return nil
+	}
+	all.mu.Lock()
+	a, bad := placeOwn(typ, n, title, made, nil)
+	var s []T
+	if a != nil {
+		// SAFETY: the values have no pointers, are aligned, since either end of
+		// the pages is, and lie in the pages.
+		s = unsafe.Slice((*T)(a.what.Mem), n)
+	}
+	all.mu.Unlock()
+	tell(bad)
+	return s
+}
+
+// Shut takes the access to a chunk away that [Chunk] returned and nobody uses any
+// more. For other memory it does nothing, and reports false.
+func Shut[T any](chunk []T) bool {
+	p := unsafe.Pointer(unsafe.SliceData(chunk))
+	if !Within(p) {
+		return false
+	}
+	end := leak.Here("", "")
+	all.mu.Lock()
+	var bad []*check.Report
+	if a := all.by[uintptr(p)]; a != nil && a.state == live {
+		if r := a.beside(); r != nil {
+			bad = append(bad, r)
+		}
+		hold(a, end)
+	}
+	all.mu.Unlock()
+	tell(bad)
+	return true
+}

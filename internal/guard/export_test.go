@@ -1,0 +1,21 @@
+package guard
+
+// InUse returns how many slots are in use, and how many of those by what was released.
+func InUse() (used, released int) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.used, len(all.held)
+}
+
+// Step is what happens at a tick.
+var Step = step
+
+// Now returns the rate.
+func Now() uint32 { return every.Load() }
+
+const (
+	MaxBytes = maxBytes
+	CanOpen  = canOpen
+	PerTick  = perTick
+	PerOwner = perOwner
+)
