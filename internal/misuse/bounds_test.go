@@ -1,0 +1,68 @@
+package misuse_test
+
+// Accesses beyond the end of an object and before its start, as unsafe.Slice and
+// unsafe.Add make them. The object has others on both sides, and is released
+// afterwards.
+var bounds = []*scenario{
+	outside("a byte written behind the end", func(o object) int { return int(o.size) }, true),
+	outside("a byte written 8 behind the end", func(o object) int { return int(o.size) + 7 }, true),
+	outside("a byte read behind the end", func(o object) int { return int(o.size) }, false),
+	outside("a byte written before the start", func(object) int { return -1 }, true),
+	outside("a byte written 8 before the start", func(object) int { return -8 }, true),
+	outside("a byte read before the start", func(object) int { return -1 }, false),
+}
+
+var sink byte
+
+func outside(name string, offset func(object) int, write bool) *scenario {
+	return &scenario{
+		name: name,
+		only: func(m *memory, y typ) bool { return !m.heap && !y.links },
+		make: func(t *trial) {
+			o, all := t.between()
+			if o.p == nil {
+				say("alone")
+				return
+			}
+			at := offset(o)
+			if write {
+				t.misuse()
+				*o.at(at) = 0xA7
+			} else {
+				t.misuse()
+				sink = *o.at(at)
+			}
+			t.later()
+			t.m.release(t, o)
+			for _, x := range all {
+				if t.m.single && x != o {
+					t.m.release(nil, x)
+				}
+			}
+		},
+	}
+}
+
+// between allocates until there is an object with others right before and behind it,
+// and returns it and all: what is written beside it must be the trial's own, or the
+// process is no longer one that could report anything. It returns a zero object if the
+// kind gives objects of this size memory apart from each other.
+func (t *trial) between() (o object, all []object) {
+	for range min(64, 2+(512<<10)/t.typ.size()) {
+		x := t.m.alloc(t)
+		all = append(all, x)
+		if n := len(all); n >= 3 && beside(all[n-3], all[n-2]) && beside(all[n-2], x) &&
+			(uintptr(all[n-3].p) < uintptr(all[n-2].p)) == (uintptr(all[n-2].p) < uintptr(x.p)) {
+			return all[n-2], all
+		}
+	}
+	return object{}, all
+}
+
+// beside reports whether there is little between two objects, such as a red zone.
+func beside(x, y object) bool {
+	if uintptr(x.p) > uintptr(y.p) {
+		x, y = y, x
+	}
+	return uintptr(y.p)-uintptr(x.p)-x.size <= 64
+}

@@ -1,0 +1,108 @@
+package misuse_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An outcome is what a mode said of a mistake.
+type outcome struct {
+	when string // "at once", "later" or "no"; "-" where the mistake cannot be made
+	how  string // what found it
+}
+
+func (o outcome) String() string {
+	if o.how == "" {
+		return o.when
+	}
+	return o.when + ": " + o.how
+}
+
+var (
+	toldLine = regexp.MustCompile(`(?m)^@ told (.*)$`)
+	siteLine = regexp.MustCompile(`(?m)^@ line (\w+) (\S+)$`)
+)
+
+// outcome reads what a child process printed of a trial.
+func outcomeOf(t *trial, x made) outcome {
+	if strings.Contains(x.text, mark+"alone\n") {
+		return outcome{"-", ""}
+	}
+	now, later, _ := strings.Cut(x.text, mark+"later\n")
+	_, now, _ = strings.Cut(now, mark+"now\n")
+	o := outcome{"at once", found(now, x.died && later == "")}
+	text := now
+	if o.how == "" || o.how == "zero" {
+		if how := found(later, x.died && later != ""); how != "" {
+			o, text = outcome{"later", how}, later
+		}
+	}
+	line := "allocated"
+	switch o.how {
+	case "":
+		return outcome{"no", ""}
+	case "zero":
+		if slices.Contains(stale, t.scenario) {
+			return outcome{"no", "zero"} // chance: another value would not have panicked
+		}
+		return outcome{o.when, "panic"}
+	case "panic", "refused", "checkptr", "crash":
+		return o
+	case "race", "asan":
+		line = "bad"
+	case "escape":
+		line = "released"
+	}
+	known := false
+	for _, s := range siteLine.FindAllStringSubmatch(x.text, -1) {
+		if s[1] == line {
+			if named(text, s[2]) {
+				return o
+			}
+			known = true
+		}
+	}
+	if known {
+		o.how += ", without the line"
+	}
+	return o
+}
+
+// named reports whether a text has a line of a file that is not another's.
+func named(text, line string) bool {
+	for _, rest := range strings.Split(text, line)[1:] {
+		if rest == "" || rest[0] < '0' || rest[0] > '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// found returns who said something in the output, the first that is no panic of
+// Go's because something is zero.
+func found(text string, died bool) (how string) {
+	if strings.Contains(text, "WARNING: DATA RACE") {
+		return "race"
+	}
+	for _, s := range toldLine.FindAllStringSubmatch(text, -1) {
+		if how == "" || how == "zero" {
+			how = s[1]
+		}
+	}
+	if how != "" && how != "zero" || !died {
+		return how
+	}
+	switch {
+	case strings.Contains(text, "AddressSanitizer"):
+		return "asan"
+	case strings.Contains(text, "haven: "):
+		_, what, _ := strings.Cut(text, "haven: ")
+		what, _, _ = strings.Cut(what, "\n")
+		what, _, _ = strings.Cut(what, ":")
+		return what
+	case strings.Contains(text, "checkptr: "):
+		return "checkptr"
+	}
+	return "crash"
+}
