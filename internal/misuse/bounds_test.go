@@ -43,25 +43,34 @@ func outside(name string, offset func(object) int, write bool) *scenario {
 	}
 }
 
-// between allocates until there is an object with others right before and behind it,
-// and returns it and all: what is written beside it must be the trial's own, or the
-// process is no longer one that could report anything. It returns a zero object if the
-// kind gives objects of this size memory apart from each other.
+// between allocates until there is an object with 8 bytes of others right before and
+// behind it, and returns it and all: what is written beside it must be the trial's
+// own, or the process is no longer one that could report anything. It returns a zero
+// object if the kind gives objects of this size memory apart from each other.
 func (t *trial) between() (o object, all []object) {
+	side := int(7+t.typ.size()) / int(t.typ.size()) // objects on each side
+	chain := 1                                      // objects one beside the other up to here
 	for range min(64, 2+(512<<10)/t.typ.size()) {
 		x := t.m.alloc(t)
 		all = append(all, x)
-		if n := len(all); n >= 3 && beside(all[n-3], all[n-2]) && beside(all[n-2], x) &&
-			(uintptr(all[n-3].p) < uintptr(all[n-2].p)) == (uintptr(all[n-2].p) < uintptr(x.p)) {
-			return all[n-2], all
+		n := len(all)
+		if n > 1 && beside(all[n-2], x) && (n == 2 || chain == 1 || up(all[n-3], all[n-2]) == up(all[n-2], x)) {
+			chain++
+		} else {
+			chain = 1
+		}
+		if chain > 2*side {
+			return all[n-1-side], all
 		}
 	}
 	return object{}, all
 }
 
+func up(x, y object) bool { return uintptr(x.p) < uintptr(y.p) }
+
 // beside reports whether there is little between two objects, such as a red zone.
 func beside(x, y object) bool {
-	if uintptr(x.p) > uintptr(y.p) {
+	if up(y, x) {
 		x, y = y, x
 	}
 	return uintptr(y.p)-uintptr(x.p)-x.size <= 64

@@ -15,8 +15,8 @@ import (
 func kindsOf[T any]() []kind {
 	links := reflect.TypeFor[T]().Kind() == reflect.Struct
 	list := []kind{
-		{"arena", arenaMemory[T]},
-		{"arena slice", arenaSlices[T]},
+		{"arena New", arenaMemory[T]},
+		{"arena MakeSlice", arenaSlices[T]},
 		{"arena Mark", arenaMarks[T]},
 		{"arena Pool", arenaPool[T]},
 		{"arena NewOf", arenaNewOf[T]},
@@ -27,11 +27,11 @@ func kindsOf[T any]() []kind {
 		{"context lease", contextLease[T]},
 		{"bump", bumpMemory[T]},
 		{"slice", bumpSlices[T]},
-		{"cache", cacheMemory[T]},
+		{"cache Free", cacheMemory[T]},
 		{"cache Clear", cacheClear[T]},
 		{"local", localMemory[T]},
 		{"table", tableMemory[T]},
-		{"pool", poolMemory[T]},
+		{"pool Pool", poolMemory[T]},
 		{"pool Local", poolLocal[T]},
 	}
 	if !links {

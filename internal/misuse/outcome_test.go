@@ -26,9 +26,6 @@ var (
 
 // outcome reads what a child process printed of a trial.
 func outcomeOf(t *trial, x made) outcome {
-	if strings.Contains(x.text, mark+"alone\n") {
-		return outcome{"-", ""}
-	}
 	now, later, _ := strings.Cut(x.text, mark+"later\n")
 	_, now, _ = strings.Cut(now, mark+"now\n")
 	o := outcome{"at once", found(now, x.died && later == "")}
@@ -41,13 +38,16 @@ func outcomeOf(t *trial, x made) outcome {
 	line := "allocated"
 	switch o.how {
 	case "":
+		if strings.Contains(x.text, mark+"alone\n") {
+			return outcome{"-", ""}
+		}
 		return outcome{"no", ""}
 	case "zero":
 		if slices.Contains(stale, t.scenario) {
 			return outcome{"no", "zero"} // chance: another value would not have panicked
 		}
 		return outcome{o.when, "panic"}
-	case "panic", "refused", "checkptr", "crash":
+	case "panic", "refused", "crash":
 		return o
 	case "race", "asan":
 		line = "bad"
@@ -101,8 +101,6 @@ func found(text string, died bool) (how string) {
 		what, _, _ = strings.Cut(what, "\n")
 		what, _, _ = strings.Cut(what, ":")
 		return what
-	case strings.Contains(text, "checkptr: "):
-		return "checkptr"
 	}
 	return "crash"
 }

@@ -165,5 +165,6 @@ func (t *trial) reuse(o object) bool {
 			return true
 		}
 	}
+	say("alone")
 	return false
 }

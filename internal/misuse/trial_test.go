@@ -21,7 +21,8 @@ import (
 //	@ now                    the mistake is made from here on
 //	@ told HOW               by somebody, whose text follows
 //	@ later                  the mistake was made
-//	@ alone                  it cannot be made: objects lie apart from each other
+//	@ alone                  it cannot be made: objects lie apart from each other, or
+//	                         their memory is not used again
 //	@ done
 const mark = "@ "
 
