@@ -27,7 +27,7 @@ func outside(name string, offset func(object) int, write bool) *scenario {
 			at := offset(o)
 			if write {
 				t.misuse()
-				*o.at(at) = 0xA7
+				*o.at(at) ^= 0xFF // another value, whatever is there
 			} else {
 				t.misuse()
 				sink = *o.at(at)

@@ -50,8 +50,12 @@ type made struct {
 func (m mode) make(list []*trial) (map[*trial]made, error) {
 	all := map[*trial]made{}
 	for len(list) > 0 {
+		n := len(list)
+		if m.apart {
+			n = 1
+		}
 		var names strings.Builder
-		for _, x := range list {
+		for _, x := range list[:n] {
 			names.WriteString(x.String() + "\n")
 		}
 		cmd := exec.Command(os.Args[0], "-test.run=^TestTrials$", "-test.timeout=5m")
@@ -67,8 +71,8 @@ func (m mode) make(list []*trial) (map[*trial]made, error) {
 			}
 			all[list[i]] = made{text, died}
 		}
-		if len(parts) == 0 || err == nil && len(parts) < len(list) {
-			return all, fmt.Errorf("a child process made %d of %d trials: %v\n%s", len(parts), len(list), err, b)
+		if len(parts) == 0 || err == nil && len(parts) < n {
+			return all, fmt.Errorf("a child process made %d of %d trials: %v\n%s", len(parts), n, err, b)
 		}
 		list = list[len(parts):]
 	}

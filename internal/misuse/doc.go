@@ -18,7 +18,10 @@
 // in the guard's, that of the release of an escape, that of the wrong access in what a
 // sanitizer prints. Where it does not, the table says so.
 //
-//	go test ./internal/misuse                     the default build, escapes and guard
-//	go test -race ./internal/misuse               and so on with -asan, -tags haven_check
+//	go test ./internal/misuse           the default build, escapes and guard, with some types
+//	go test ./internal/misuse -every    with all types and offsets
+//	go test -race ./internal/misuse     and so on with -asan, and with -tags haven_check
 //	go test ./internal/misuse -run Table/default -update
+//
+// An update writes the table of the mode; with -run Matrix it writes that of MISTAKES.md.
 package misuse

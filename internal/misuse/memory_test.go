@@ -62,7 +62,7 @@ type head struct {
 type typ struct {
 	name  string
 	links bool // it begins with a head
-	short bool // it is part of a short test
+	some  bool // it is one of those that are always tried
 	kinds func() []kind
 	size  func() uintptr
 }

@@ -12,6 +12,7 @@ type mode struct {
 	env  []string
 
 	faults  bool // a fault is a panic, which check.Explain may know
+	apart   bool // each trial in a process of its own: what is in use has a slot of the guard
 	escapes bool // look for escapes afterwards
 }
 
@@ -27,7 +28,7 @@ var modes = []mode{
 	{name: "check", here: check.Enabled && !magazine.Race && !asan, faults: true, escapes: true,
 		env: []string{"HAVEN_CHECK=", "HAVEN_ESCAPES=1", noGuard}},
 	{name: "asan", here: asan, env: []string{noEscapes, noGuard, "ASAN_OPTIONS=detect_leaks=0"}},
-	{name: "guard", here: !check.Enabled && !magazine.Race && !asan, env: []string{noEscapes, "HAVEN_GUARD=1,255"}},
+	{name: "guard", here: !check.Enabled && !magazine.Race && !asan, faults: true, apart: true, env: []string{noEscapes, "HAVEN_GUARD=1,255"}},
 	{name: "escapes", here: !check.Enabled && !magazine.Race && !asan, faults: true, escapes: true,
 		env: []string{"HAVEN_ESCAPES=1", noGuard}},
 }

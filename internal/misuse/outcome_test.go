@@ -21,7 +21,9 @@ func (o outcome) String() string {
 
 var (
 	toldLine = regexp.MustCompile(`(?m)^@ told (.*)$`)
-	siteLine = regexp.MustCompile(`(?m)^@ line (\w+) (\S+)$`)
+	// printedLine is the first of a report on standard error.
+	printedLine = regexp.MustCompile(`(?m)^haven: ([^:\n]*): `)
+	siteLine    = regexp.MustCompile(`(?m)^@ line (\w+) (\S+)$`)
 )
 
 // outcome reads what a child process printed of a trial.
@@ -34,6 +36,9 @@ func outcomeOf(t *trial, x made) outcome {
 		if how := found(later, x.died && later != ""); how != "" {
 			o, text = outcome{"later", how}, later
 		}
+	}
+	if t.name == atOnce && (o.how == "crash" || o.how == "panic" || o.how == "zero") {
+		o.how = ""
 	}
 	line := "allocated"
 	switch o.how {
@@ -90,17 +95,17 @@ func found(text string, died bool) (how string) {
 			how = s[1]
 		}
 	}
-	if how != "" && how != "zero" || !died {
+	if how != "" && how != "zero" {
 		return how
 	}
-	switch {
-	case strings.Contains(text, "AddressSanitizer"):
+	if strings.Contains(text, "AddressSanitizer") {
 		return "asan"
-	case strings.Contains(text, "haven: "):
-		_, what, _ := strings.Cut(text, "haven: ")
-		what, _, _ = strings.Cut(what, "\n")
-		what, _, _ = strings.Cut(what, ":")
-		return what
 	}
-	return "crash"
+	if s := printedLine.FindStringSubmatch(text); s != nil {
+		return s[1]
+	}
+	if died {
+		return "crash"
+	}
+	return how
 }

@@ -1,6 +1,12 @@
 package misuse_test
 
-import "runtime"
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/haven-mem/haven/check"
+)
 
 // Mistakes with what is released, to whom, and by whom.
 var releases = []*scenario{
@@ -32,7 +38,7 @@ var releases = []*scenario{
 		t.misuse()
 		o.head().next = new(head)
 	}}).or(),
-	{name: "used by two goroutines", only: func(m *memory, y typ) bool { return !m.shared }, make: func(t *trial) {
+	{name: "used by two goroutines in turns, unsynchronised", only: oneByOne, make: func(t *trial) {
 		t.m.alloc(nil)
 		s := newTurns()
 		t.misuse()
@@ -42,4 +48,41 @@ var releases = []*scenario{
 		t.m.alloc(nil)
 		s.join()
 	}},
+	{name: atOnce, only: func(m *memory, y typ) bool { return oneByOne(m, y) && y.size() == 24 }, make: func(t *trial) {
+		t.m.alloc(nil)
+		t.misuse()
+		if check.Enabled {
+			overlap(func() { t.m.alloc(nil) })
+		} else {
+			say("alone")
+		}
+	}},
+}
+
+func oneByOne(m *memory, _ typ) bool { return !m.shared }
+
+// atOnce is left to chance: what happens to be wrong afterwards is no report. So it is
+// for the check build, which looks for it; the race detector sees the turns.
+const atOnce = "used by two goroutines at once"
+
+var overlapped atomic.Bool
+
+// overlap calls use in two goroutines until that is reported, or long enough that it
+// would have been.
+func overlap(use func()) {
+	overlapped.Store(false)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for n := 0; n < 50_000 && !overlapped.Load(); n++ {
+				func() {
+					defer func() { _ = recover() }()
+					use()
+				}()
+			}
+		}()
+	}
+	wg.Wait()
 }

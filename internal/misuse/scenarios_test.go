@@ -55,21 +55,27 @@ func (s *scenario) or() *scenario {
 	return s
 }
 
-// trials returns all trials, or those of a short test.
-func trials(short bool) (list []*trial) {
+// trials returns all trials, or those with some types and offsets.
+func trials(some bool) (list []*trial) {
+	made := map[string]*memory{} // to see what it knows
 	for _, s := range scenarios {
 		for _, y := range types {
-			if short && !y.short {
+			if some && !y.some {
 				continue
 			}
 			for _, k := range y.kinds() {
-				if s.only != nil && !s.only(k.make(), y) {
+				m := made[k.name+y.name]
+				if m == nil {
+					m = k.make()
+					made[k.name+y.name] = m
+				}
+				if s.only != nil && !s.only(m, y) {
 					continue
 				}
 				offsets := []string{""}
 				if s.offsets {
 					offsets = []string{"first", "middle", "last"}
-					if short {
+					if some {
 						offsets = []string{"first", "last"}
 					}
 					if y.size() == 1 {

@@ -12,6 +12,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the tables of testdata, and the matrix of MISTAKES.md")
+	every  = flag.Bool("every", false, "all types and offsets, in place of some")
 	show   = flag.String("show", "", "print what trials of this name said")
 )
 
@@ -29,13 +30,14 @@ func TestTable(t *testing.T) {
 			if _, err := os.Stat(file); err != nil && !*update {
 				t.Skip("there is no table of this mode yet")
 			}
-			got := m.run(t, trials(testing.Short() && !*update))
+			list := trials(!*every && !*update)
+			got := m.run(t, list)
 			if *update {
 				writeTable(t, file, got)
 				return
 			}
 			want := readTable(t, file)
-			for _, x := range trials(testing.Short()) {
+			for _, x := range list {
 				if o, w := got[x.String()].outcome, want.of(x); o != w {
 					t.Errorf("%v: %v, and the table says %v:\n%s", x, o, w, got[x.String()].text)
 				}

@@ -135,7 +135,10 @@ func guarded(f func()) {
 	f()
 }
 
-func report(r *check.Report) { tell(r.What, r.Error()) }
+func report(r *check.Report) {
+	tell(r.What, r.Error())
+	overlapped.Store(true)
+}
 
 // A listener is the test that arena.VerifyNoEscapes is told of.
 type listener struct{ end func() }
