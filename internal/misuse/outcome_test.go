@@ -1,8 +1,11 @@
 package misuse_test
 
 import (
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -54,8 +57,10 @@ func outcomeOf(t *trial, x made) outcome {
 		return outcome{o.when, "panic"}
 	case "panic", "refused", "crash":
 		return o
-	case "race", "asan":
+	case "race":
 		line = "bad"
+	case "asan":
+		line, text = "bad", lineOf(text)
 	case "escape":
 		line = "released"
 	}
@@ -108,4 +113,18 @@ func found(text string, died bool) (how string) {
 		return "crash"
 	}
 	return how
+}
+
+var frameLine = regexp.MustCompile(`#0 0x([0-9a-f]+)`)
+
+// lineOf returns the line of the access that the address sanitizer reports, which has
+// only the address: this process is the same program.
+func lineOf(text string) string {
+	s := frameLine.FindStringSubmatch(text)
+	if s == nil {
+		return ""
+	}
+	pc, _ := strconv.ParseUint(s[1], 16, 64)
+	f, _ := runtime.CallersFrames([]uintptr{uintptr(pc) + 1}).Next()
+	return filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
 }
