@@ -1,0 +1,5 @@
+//go:build asan
+
+package misuse_test
+
+const asan = true

@@ -1,0 +1,130 @@
+package misuse_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An outcome is what a mode said of a mistake.
+type outcome struct {
+	when string // "at once", "later" or "no"; "-" where the mistake cannot be made
+	how  string // what found it
+}
+
+func (o outcome) String() string {
+	if o.how == "" {
+		return o.when
+	}
+	return o.when + ": " + o.how
+}
+
+var (
+	toldLine = regexp.MustCompile(`(?m)^@ told (.*)$`)
+	// printedLine is the first of a report on standard error.
+	printedLine = regexp.MustCompile(`(?m)^haven: ([^:\n]*): `)
+	siteLine    = regexp.MustCompile(`(?m)^@ line (\w+) (\S+)$`)
+)
+
+// outcome reads what a child process printed of a trial.
+func outcomeOf(t *trial, x made) outcome {
+	now, later, _ := strings.Cut(x.text, mark+"later\n")
+	_, now, _ = strings.Cut(now, mark+"now\n")
+	o := outcome{"at once", found(now, x.died && later == "")}
+	text := now
+	if o.how == "" || o.how == "zero" {
+		if how := found(later, x.died && later != ""); how != "" {
+			o, text = outcome{"later", how}, later
+		}
+	}
+	if t.name == atOnce && (o.how == "crash" || o.how == "panic" || o.how == "zero") {
+		o.how = ""
+	}
+	line := "allocated"
+	switch o.how {
+	case "":
+		if strings.Contains(x.text, mark+"alone\n") {
+			return outcome{"-", ""}
+		}
+		return outcome{"no", ""}
+	case "zero":
+		if slices.Contains(stale, t.scenario) {
+			return outcome{"no", "zero"} // chance: another value would not have panicked
+		}
+		return outcome{o.when, "panic"}
+	case "panic", "refused", "crash":
+		return o
+	case "race":
+		line = "bad"
+	case "asan":
+		line, text = "bad", lineOf(text)
+	case "escape":
+		line = "released"
+	}
+	known := false
+	for _, s := range siteLine.FindAllStringSubmatch(x.text, -1) {
+		if s[1] == line {
+			if named(text, s[2]) {
+				return o
+			}
+			known = true
+		}
+	}
+	if known {
+		o.how += ", without the line"
+	}
+	return o
+}
+
+// named reports whether a text has a line of a file that is not another's.
+func named(text, line string) bool {
+	for _, rest := range strings.Split(text, line)[1:] {
+		if rest == "" || rest[0] < '0' || rest[0] > '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// found returns who said something in the output, the first that is no panic of
+// Go's because something is zero.
+func found(text string, died bool) (how string) {
+	if strings.Contains(text, "WARNING: DATA RACE") {
+		return "race"
+	}
+	for _, s := range toldLine.FindAllStringSubmatch(text, -1) {
+		if how == "" || how == "zero" {
+			how = s[1]
+		}
+	}
+	if how != "" && how != "zero" {
+		return how
+	}
+	if strings.Contains(text, "AddressSanitizer") {
+		return "asan"
+	}
+	if s := printedLine.FindStringSubmatch(text); s != nil {
+		return s[1]
+	}
+	if died {
+		return "crash"
+	}
+	return how
+}
+
+var frameLine = regexp.MustCompile(`#0 0x([0-9a-f]+)`)
+
+// lineOf returns the line of the access that the address sanitizer reports, which has
+// only the address: this process is the same program.
+func lineOf(text string) string {
+	s := frameLine.FindStringSubmatch(text)
+	if s == nil {
+		return ""
+	}
+	pc, _ := strconv.ParseUint(s[1], 16, 64)
+	f, _ := runtime.CallersFrames([]uintptr{uintptr(pc) + 1}).Next()
+	return filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
+}

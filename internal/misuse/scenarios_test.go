@@ -1,0 +1,92 @@
+package misuse_test
+
+// A scenario is a mistake that can be made with several kinds of memory.
+type scenario struct {
+	name    string
+	offsets bool // at several offsets
+	only    func(m *memory, y typ) bool
+	make    func(t *trial)
+}
+
+// What only some kinds know, see memory.special.
+const (
+	usedAfterEnd = "used after its end"
+	endedTwice   = "ended twice"
+	copied       = "a copy of the owner used"
+	staleArena   = "an arena used after its context's Delete"
+	marksMixed   = "Marks released out of order"
+	markTwice    = "a Mark released twice"
+	markOfOther  = "a Mark of another arena released"
+	nilReleased  = "nil released"
+	foreign      = "an object released to another owner"
+	heapReleased = "a heap object released"
+	interior     = "a pointer into an object released"
+	staleHandle  = "a stale handle looked up"
+	heapPointer  = "a heap pointer stored where the collector does not look"
+)
+
+var scenarios = append(append(append([]*scenario{
+	special(usedAfterEnd), special(endedTwice), special(staleArena), special(copied),
+	special(marksMixed), special(markTwice), special(markOfOther),
+	special(nilReleased), special(heapReleased), special(interior), special(staleHandle),
+}, releases...), bounds...), stale...)
+
+// special is a scenario that each kind makes in its own way, if at all.
+func special(name string) *scenario {
+	return &scenario{
+		name: name,
+		only: func(m *memory, _ typ) bool { return m.special[name] != nil },
+		make: func(t *trial) { t.m.special[name](t) },
+	}
+}
+
+// or returns the scenario of kinds that make it in their own way, and of those for
+// which only holds.
+func (s *scenario) or() *scenario {
+	rest, make := s.only, s.make
+	s.only = func(m *memory, y typ) bool { return m.special[s.name] != nil || rest(m, y) }
+	s.make = func(t *trial) {
+		if f := t.m.special[s.name]; f != nil {
+			f(t)
+			return
+		}
+		make(t)
+	}
+	return s
+}
+
+// trials returns all trials, or those with some types and offsets.
+func trials(some bool) (list []*trial) {
+	made := map[string]*memory{} // to see what it knows
+	for _, s := range scenarios {
+		for _, y := range types {
+			if some && !y.some {
+				continue
+			}
+			for _, k := range y.kinds() {
+				m := made[k.name+y.name]
+				if m == nil {
+					m = k.make()
+					made[k.name+y.name] = m
+				}
+				if s.only != nil && !s.only(m, y) {
+					continue
+				}
+				offsets := []string{""}
+				if s.offsets {
+					offsets = []string{"first", "middle", "last"}
+					if some {
+						offsets = []string{"first", "last"}
+					}
+					if y.size() == 1 {
+						offsets = []string{"first"}
+					}
+				}
+				for _, off := range offsets {
+					list = append(list, &trial{scenario: s, kind: k, typ: y, offset: off})
+				}
+			}
+		}
+	}
+	return list
+}

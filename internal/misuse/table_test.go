@@ -1,0 +1,87 @@
+package misuse_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var (
+	update = flag.Bool("update", false, "write the tables of testdata, and the matrix of MISTAKES.md")
+	every  = flag.Bool("every", false, "all types and offsets, in place of some")
+	show   = flag.String("show", "", "print what trials of this name said")
+)
+
+// TestTable makes each mistake and compares what was found with the table.
+func TestTable(t *testing.T) {
+	if os.Getenv(modeVar) != "" {
+		t.Skip("a child process")
+	}
+	if strconv.IntSize == 32 {
+		t.Skip("the tables are those of 64 bits, where types are larger")
+	}
+	for _, m := range modes {
+		if !m.here {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			file := filepath.Join("testdata", m.name+".txt")
+			if _, err := os.Stat(file); err != nil && !*update {
+				t.Skip("there is no table of this mode yet")
+			}
+			list := trials(!*every && !*update)
+			got := m.run(t, list)
+			if *update {
+				writeTable(t, file, got)
+				return
+			}
+			want := readTable(t, file)
+			for _, x := range list {
+				if o, w := got[x.String()].outcome, want.of(x); o != w {
+					t.Errorf("%v: %v, and the table says %v:\n%s", x, o, w, got[x.String()].text)
+				}
+			}
+		})
+	}
+}
+
+// A result is the outcome of a trial, with what was printed.
+type result struct {
+	outcome
+	text string
+}
+
+// run makes trials on all processors.
+func (m mode) run(t *testing.T, list []*trial) map[string]result {
+	all := map[string]result{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	n := runtime.GOMAXPROCS(0)
+	for i := range n {
+		part := list[i*len(list)/n : (i+1)*len(list)/n]
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			made, err := m.make(part)
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for x, got := range made {
+				o := outcomeOf(x, got)
+				all[x.String()] = result{o, got.text}
+				if *show != "" && strings.Contains(x.String(), *show) {
+					t.Logf("%v: %v\n%s", x, o, got.text)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	return all
+}
