@@ -14,9 +14,9 @@ import (
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
-// A record is what is used after it was released.
-type record struct {
-	next *record
+// A experimentRecord is what is used after it was released.
+type experimentRecord struct {
+	next *experimentRecord
 	n    [30]int
 }
 
@@ -61,9 +61,9 @@ func experimentStale(objects int) {
 	debug.SetGCPercent(-1)
 	testkit.CollectGarbage()
 	a := std.NewArena()
-	first := std.New[record](a)
+	first := std.New[experimentRecord](a)
 	for range objects {
-		std.New[record](a).n[0] = 1
+		std.New[experimentRecord](a).n[0] = 1
 	}
 	a.Free()
 	first.n[5]++
@@ -72,9 +72,9 @@ func experimentStale(objects int) {
 
 func havenStale(t *testing.T, objects int) {
 	a := arena.NewArena()
-	first := arena.New[record](a)
+	first := arena.New[experimentRecord](a)
 	for range objects {
-		arena.New[record](a).n[0] = 1
+		arena.New[experimentRecord](a).n[0] = 1
 	}
 	a.Reset()
 	first.n[5]++
