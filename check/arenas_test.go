@@ -14,7 +14,7 @@ import (
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
-// A experimentRecord is what is used after it was released.
+// An experimentRecord is what is used after it was released.
 type experimentRecord struct {
 	next *experimentRecord
 	n    [30]int
