@@ -7,6 +7,12 @@
 //     together. Start here.
 //   - [github.com/haven-mem/haven/bump]: large graphs that live long and point
 //     only into themselves; the garbage collector never scans them.
+//   - [github.com/haven-mem/haven/slab]: objects of one type that end one by one.
+//   - [github.com/haven-mem/haven/pool]: objects and buffers that are used for a
+//     moment and handed back.
+//   - [github.com/haven-mem/haven/memctx]: a tree of lifetimes, each with an arena,
+//     a limit and an owner; [github.com/haven-mem/haven/memhttp] has one for each
+//     request, and [github.com/haven-mem/haven/debugpage] shows it.
 //   - [github.com/haven-mem/haven/check]: reports of memory mistakes, in the check
 //     build.
 //   - [github.com/haven-mem/haven/shape]: size, alignment and pointer words of
