@@ -104,6 +104,34 @@ func TestGuardFree(t *testing.T) {
 	}
 }
 
+// Chunks that an arena lets go while they hold nothing leave their slots to others.
+func TestGuardTrim(t *testing.T) {
+	for range 2 * guard.MaxSlots {
+		a := onPages(t)
+		a.Reset()
+		a.Trim(0)
+		a.Free()
+	}
+}
+
+// What has pointers stays where the collector sees them.
+func TestGuardPointers(t *testing.T) {
+	guarded(t)
+	a := arena.NewArena()
+	for range 10 {
+		n := arena.New[node](a)
+		if guard.Within(unsafe.Pointer(n)) {
+			t.Fatal("a chunk with pointers lies outside of Go's heap")
+		}
+		n.left = &node{key: 7}
+		runtime.GC()
+		if n.left.key != 7 {
+			t.Fatal("what a chunk refers to is gone")
+		}
+		a.Reset()
+	}
+}
+
 // The chunk has no access from the Reset on, wherever Marks and slices put it in between.
 func TestGuardAfterMarks(t *testing.T) {
 	for name, use := range map[string]func(a *arena.Arena){

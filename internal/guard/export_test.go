@@ -19,3 +19,14 @@ const (
 	PerTick  = perTick
 	PerOwner = perOwner
 )
+
+// Known returns how many objects the guard knows by their address, and how many its
+// filter counts.
+func Known() (objects, filtered int) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for i := range filter {
+		filtered += int(filter[i].Load())
+	}
+	return len(all.by), filtered
+}

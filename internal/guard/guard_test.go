@@ -200,9 +200,16 @@ func TestPagesOfOneType(t *testing.T) {
 		note(unsafe.Pointer(p), "flat")
 		note(unsafe.Pointer(q), "other")
 		release(t, p)
+		if i := place[flat](); i != nil { // while q's pages are in use, and p's are not
+			note(unsafe.Pointer(i), "flat")
+			release(t, i)
+		}
 		release(t, q)
 	}
-	if len(seen) > 2*4+2 {
+	if objects, filtered := guard.Known(); objects != filtered || objects > 4 {
+		t.Errorf("%d objects are known in 4 slots, and %d in the filter", objects, filtered)
+	}
+	if len(seen) > 3*4 {
 		t.Errorf("%d pages for 4 slots", len(seen))
 	}
 }
