@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/haven-mem/haven/internal/account"
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/guard"
@@ -227,6 +228,9 @@ func (a *Arena) Reset() {
 			}
 			kept++
 		}
+	}
+	if check.Enabled {
+		a.endRelease()
 	}
 	a.high = max(a.high, used)
 	clear(a.listed[kept:])

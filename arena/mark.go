@@ -84,6 +84,9 @@ func (a *Arena) Release(m Mark) {
 	}
 	a.positions = a.positions[:f.positions]
 	a.frames = a.frames[:top-1]
+	if check.Enabled {
+		a.endRelease()
+	}
 }
 
 // orderError says why m is not the innermost open Mark.

@@ -30,6 +30,9 @@ func (l *Lane[T]) Reset() {
 			r = l.a.beginRelease()
 		}
 		l.rewind(r)
+		if check.Enabled {
+			l.endRelease()
+		}
 		r.Watch()
 		if guard.On() && guard.Due() {
 			l.guard()

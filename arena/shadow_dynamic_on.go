@@ -4,11 +4,8 @@ package arena
 
 import (
 	"reflect"
-	"time"
 
-	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/escape"
 )
 
 // A dynamicShadow is what the check build knows of a dynamic lane: where each of its
@@ -36,23 +33,12 @@ func (l *dynamicLane) retire(i, n int) {
 	}
 	c := l.chunks[i]
 	clearRange(c, 0, n)
-	site := check.Release()
-	r := &check.Released{
-		Owner: l.a.title(), Type: l.typ, Mem: c.UnsafePointer(), N: n, Marks: marks, Site: site,
-		Free: (c.Len() - n) * l.size,
-	}
-	if escape.Each() {
-		name, made, typ, bytes, now := l.a.name, l.a.made, l.typ.String(), c.Len()*l.size, time.Now()
-		r.Left = func() {
-			w := escape.BeginAt(site, now, "arena", name, made)
-			w.Add(typ, addr.Memory(c.UnsafePointer()), bytes)
-			w.Watch()
-		}
-	}
+	r := &l.a.all
+	r.start(l.a.title)
+	r.put(check.Released{Type: l.typ, Mem: c.UnsafePointer(), N: c.Len(), From: n, To: c.Len(), Marks: marks})
 	fresh := reflect.New(c.Type()).Elem() // settable, for clearRange
 	fresh.Set(reflect.MakeSlice(c.Type(), c.Len(), c.Len()))
 	l.chunks[i] = fresh
-	check.Retire(r)
 }
 
 // retireAll does it with all chunks in use, after which none of their elements is, and

@@ -3,7 +3,6 @@
 package arena
 
 import (
-	"reflect"
 	"slices"
 	"sort"
 	"time"
@@ -22,15 +21,101 @@ import (
 
 // A shadow is what the check build knows of a lane.
 type shadow[T any] struct {
-	known  map[*T]*chunkShadow // by first element
+	known  map[*T]*chunkShadow // by first element, but for latest
 	of     *T                  // first element of the chunk that was asked for last
 	latest *chunkShadow        // that of this chunk
-	marks  int                 // allocations of a chunk in the round before
-	busy   check.Busy          // of a lane on its own
+	next   *chunkShadow        // for a chunk that is not known yet, or nil
+	own    retirement          // of a lane on its own
+	busy   check.Busy          // the same
 }
 
 // An arenaShadow is what it knows of an arena.
-type arenaShadow struct{ busy check.Busy }
+type arenaShadow struct {
+	busy check.Busy
+	all  retirement
+}
+
+// A retirement is what the release under way puts into quarantine.
+type retirement struct {
+	list  []check.Released
+	site  check.Site
+	owner string
+}
+
+// retirement returns that of the lane or of its arena, begun.
+func (l *Lane[T]) retirement() *retirement {
+	r := &l.own
+	if l.a != nil {
+		r = &l.a.all
+	}
+	r.start(l.owner)
+	return r
+}
+
+// start begins a retirement, if none is under way.
+func (r *retirement) start(owner func() string) {
+	if len(r.list) > 0 {
+		return
+	}
+	r.site = check.Release()
+	if r.owner == "" {
+		r.owner = owner()
+	}
+	if cap(r.list) == 0 {
+		r.list = check.Room()
+	}
+}
+
+// put adds a piece of memory, which is zero, and poisons it. It returns lists for the
+// marks of another.
+func (r *retirement) put(x check.Released) (marks []check.Mark, ends []check.Site) {
+	n := len(r.list)
+	if n < cap(r.list) {
+		old := &r.list[:n+1][n]
+		marks, ends = old.Marks, old.Ends
+	}
+	x.Owner, x.Site = r.owner, r.site
+	r.list = append(r.list, x)
+	r.list[n].Poison()
+	return marks, ends
+}
+
+// end puts all into quarantine. They are watched when they leave it. A nil arena is that
+// of a lane on its own.
+func (r *retirement) end(a *Arena) {
+	if len(r.list) == 0 {
+		return
+	}
+	x := check.Retired{List: r.list}
+	if escape.Each() {
+		what, name, made, site, now := "lane", "", (*leak.Site)(nil), r.site, time.Now()
+		if a != nil {
+			what, name, made = "arena", a.name, a.made
+		}
+		x.Left = func(list []check.Released) {
+			w := escape.BeginAt(site, now, what, name, made)
+			for i := range list {
+				m := &list[i]
+				w.Add(m.Type.String(), addr.Memory(m.Mem), m.N*int(m.Type.Size()))
+			}
+			w.Watch()
+		}
+	}
+	r.list = nil
+	check.Retire(x)
+}
+
+// endRelease ends what a Reset or Release takes back.
+func (a *Arena) endRelease() { a.all.end(a) }
+
+// endRelease ends what a Reset of the lane by itself takes back.
+func (l *Lane[T]) endRelease() {
+	if l.a != nil {
+		l.a.endRelease()
+	} else {
+		l.own.end(nil)
+	}
+}
 
 // begin begins an operation on the lane at a site. Nothing in it calls back: grow, which
 // asks a payer, and callbacks are outside.
@@ -47,7 +132,8 @@ func (l *Lane[T]) begin(site check.Site) *check.Busy {
 //
 //	lo ≤ poisoned < cleanLo ≤ zero < cleanHi ≤ poisoned < hi
 type chunkShadow struct {
-	low, high        []check.Mark // allocations from either end, in their order
+	low              []check.Mark // allocations from the low end, in their order
+	high             []check.Site // those from the end down, of one element each
 	stale            []stale      // what Releases took back, the latest last
 	cleanLo, cleanHi int
 }
@@ -64,25 +150,22 @@ func (l *Lane[T]) shadowOf(buf []T) *chunkShadow {
 	if l.of == first {
 		return l.latest
 	}
-	s := l.known[first]
-	if s == nil {
-		s = &chunkShadow{cleanHi: len(buf)}
+	if l.of != nil {
 		if l.known == nil {
 			l.known = make(map[*T]*chunkShadow)
 		}
-		if l.marks > 0 {
-			s.high = make([]check.Mark, 0, l.marks)
+		l.known[l.of] = l.latest
+	}
+	s := l.known[first]
+	if s == nil {
+		if s = l.next; s == nil {
+			s = new(chunkShadow)
 		}
-		l.known[first] = s
+		l.next = nil
+		s.cleanHi = len(buf)
 	}
 	l.of, l.latest = first, s
 	return s
-}
-
-// unknown drops the shadow of a chunk.
-func (l *Lane[T]) unknown(buf []T) {
-	delete(l.known, &buf[0])
-	l.of, l.latest = nil, nil
 }
 
 // shadowed reports whether there is anything to know.
@@ -114,7 +197,7 @@ func (l *Lane[T]) newChecked() *T {
 		_, at := l.bounds()
 		s := l.shadowOf(l.buf)
 		l.reclaim(s, at, at+1)
-		s.high = append(s.high, check.Mark{At: uint32(at), Site: site})
+		s.high = append(s.high, site)
 	}
 	return p
 }
@@ -181,31 +264,30 @@ func (l *Lane[T]) poisonOpen(p position, lo, hi int) {
 	s := l.shadowOf(l.buf)
 	site := check.Release()
 	low := sort.Search(len(s.low), func(k int) bool { return int(s.low[k].At) >= p.lo })
-	high := sort.Search(len(s.high), func(k int) bool { return int(s.high[k].At) < p.hi })
-	l.poison(s, p.lo, lo, marksIn(s.low[low:], p.lo), site)
-	l.poison(s, hi, p.hi, marksIn(s.high[high:], hi), site)
+	high := len(l.buf) - p.hi
+	l.poison(s, p.lo, lo, check.Of(l.buf[p.lo:lo], l.owner(), marksFrom(s.low[low:], p.lo), site))
+	ends := check.Of(l.buf[hi:p.hi], l.owner(), nil, site)
+	ends.Ends = slices.Clone(s.high[high:])
+	l.poison(s, hi, p.hi, ends)
 	s.low, s.high = s.low[:low], s.high[:high]
 	s.cleanLo, s.cleanHi = max(s.cleanLo, lo), min(s.cleanHi, hi)
 }
 
-func (l *Lane[T]) poison(s *chunkShadow, from, to int, marks []check.Mark, site check.Site) {
+// poison poisons a part of the open chunk.
+func (l *Lane[T]) poison(s *chunkShadow, from, to int, r *check.Released) {
 	if from >= to {
 		return
 	}
 	s.stale = slices.DeleteFunc(s.stale, func(x stale) bool { return from <= x.from && x.to <= to })
-	r := check.Of(l.buf[from:to], l.owner(), marks, site)
 	r.Poison()
 	s.stale = append(s.stale, stale{from, to, r})
 }
 
-// marksIn returns marks by the distance from an element, in ascending order.
-func marksIn(marks []check.Mark, from int) []check.Mark {
-	list := make([]check.Mark, len(marks))
-	for i, m := range marks {
-		list[i] = check.Mark{At: m.At - uint32(from), Site: m.Site}
-	}
-	if n := len(list); n > 1 && list[0].At > list[n-1].At { // from the high end
-		slices.Reverse(list)
+// marksFrom returns marks by the distance from an element.
+func marksFrom(marks []check.Mark, from int) []check.Mark {
+	list := slices.Clone(marks)
+	for i := range list {
+		list[i].At -= uint32(from)
 	}
 	return list
 }
@@ -213,10 +295,10 @@ func marksIn(marks []check.Mark, from int) []check.Mark {
 // retireAll puts all that is in use into quarantine, and new memory in the place of
 // the open chunk. It reports whether there is anything to put there.
 func (l *Lane[T]) retireAll() bool {
-	if !l.active {
+	if !l.active || !l.shadowed() {
 		return false
 	}
-	defer l.begin(check.Release()).Exit()
+	defer l.begin(l.retirement().site).Exit()
 	lo, hi := l.bounds()
 	l.retireOpen(lo, hi)
 	if l.rest != nil {
@@ -227,9 +309,10 @@ func (l *Lane[T]) retireAll() bool {
 			l.retireLarge(buf)
 		}
 	}
-	clear(l.known)
-	l.of, l.latest = nil, nil
-	return l.shadowed()
+	if len(l.buf) > 0 { // clean
+		l.free, l.i = l.buf, len(l.buf)
+	}
+	return true
 }
 
 // retireOpen puts the open chunk into quarantine, and new memory in its place.
@@ -255,27 +338,13 @@ func (l *Lane[T]) retire(buf []T, lo, hi int) {
 	if !l.shadowed() {
 		return
 	}
-	s := l.shadowOf(buf)
-	site := check.Release()
 	clear(buf[:lo])
 	clear(buf[hi:])
-	if lo > 0 {
-		check.Retire(check.Of(buf[:lo], l.owner(), marksIn(s.low, 0), site))
-	}
-	high := check.Of(buf[hi:], l.owner(), marksIn(s.high, hi), site)
-	high.Free = (hi - lo) * l.size()
-	if escape.Each() {
-		what, name, made, size, now := "lane", "", (*leak.Site)(nil), l.size(), time.Now()
-		if l.a != nil {
-			what, name, made = "arena", l.a.name, l.a.made
-		}
-		high.Left = func() {
-			w := escape.BeginAt(site, now, what, name, made)
-			w.Add(reflect.TypeFor[T]().String(), addr.First(buf), len(buf)*size)
-			w.Watch()
-		}
-	}
-	check.Retire(high)
-	l.marks = len(s.high)
-	l.unknown(buf)
+	s := l.shadowOf(buf)
+	r := check.Of(buf, "", s.low, 0)
+	r.Ends, r.From, r.To = s.high, lo, hi
+	low, high := l.retirement().put(*r)
+	*s = chunkShadow{low: low, high: high}
+	delete(l.known, &buf[0])
+	l.of, l.latest, l.next = nil, nil, s
 }

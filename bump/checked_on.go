@@ -139,7 +139,7 @@ func (a *Arena) retire(keep bool) bool {
 	site := check.Release()
 	a.busy.Enter(site, a.title)
 	defer a.busy.Exit()
-	var retired []*check.Released
+	x := check.Retired{List: make([]check.Released, 0, len(old.chunks))}
 	for i := range old.chunks {
 		b := &old.chunks[i]
 		r := old.seen.Release(i, b.lo, b.hi, site)
@@ -147,12 +147,11 @@ func (a *Arena) retire(keep bool) bool {
 			old.seen.Forget()
 			return false
 		}
-		if escape.Each() && a.owner == "" {
-			// SAFETY: GC.md fact 3: a chunk begins head bytes before its data. The
-			// pointer is for a weak one (GC.md fact 21).
-			r.Left = watch(site, (*byte)(unsafe.Add(b.data, -int(head))), int(b.size+overhead))
-		}
-		retired = append(retired, r)
+		r.Poison()
+		x.List = append(x.List, *r)
+	}
+	if escape.Each() && a.owner == "" {
+		x.Left = watch(site)
 	}
 	a.root = nil
 	if keep {
@@ -162,18 +161,20 @@ func (a *Arena) retire(keep bool) bool {
 	old.seen.Forget() // red zones are poison now
 	// Nobody goes from one chunk to the others any more.
 	old.chunks, old.keep, old.seen = nil, nil, nil
-	for _, r := range retired {
-		check.Retire(r)
-	}
+	check.Retire(x)
 	return true
 }
 
-// watch returns what has a chunk watched that has left the quarantine.
-func watch(site check.Site, at *byte, bytes int) func() {
+// watch returns what has chunks watched that have left the quarantine.
+func watch(site check.Site) func([]check.Released) {
 	now := time.Now()
-	return func() {
+	return func(list []check.Released) {
 		w := escape.BeginAt(site, now, "bump arena", "", nil)
-		w.Add("untyped memory", at, bytes)
+		for i := range list {
+			// SAFETY: GC.md fact 3: a chunk begins head bytes before its data. The
+			// pointer is for a weak one (GC.md fact 21).
+			w.Add("untyped memory", (*byte)(unsafe.Add(list[i].Mem, -int(head))), list[i].Bytes()+int(overhead))
+		}
 		w.Watch()
 	}
 }

@@ -2,9 +2,9 @@ package check
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/haven-mem/haven/internal/leak"
@@ -27,16 +27,20 @@ var faults struct {
 // are known as such.
 const remembered = 1 << 15
 
-// A fault is what is known of a page.
+// A fault is what is known of a page. It keeps neither the memory nor more places of
+// allocations than a report shows.
 type fault struct {
-	page int
-	what *Released
+	page      int
+	owner     string
+	typ       reflect.Type // nil: nothing is known
+	n         int          // elements
+	released  Site
+	allocated places
 }
 
-// page gives r a page of the range and returns its address. What is kept of r does
-// not keep the memory, nor more places than a report shows.
-func page(of *Released) uintptr {
-	r := &Released{Owner: of.Owner, Type: of.Type, N: of.N, Site: of.Site, Marks: firstPlaces(of.Marks)}
+// page gives r, whose allocations were made at those places, a page of the range and
+// returns its address.
+func page(r *Released, allocated places) uintptr {
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
 	if faults.count == 0 {
@@ -44,38 +48,26 @@ func page(of *Released) uintptr {
 		faults.first, faults.count = first, size/stride
 	}
 	at := faults.next
-	faults.known[at%remembered] = fault{at, r}
-	faults.next = (at + 1) % faults.count
-	return faults.first + uintptr(at)*stride
-}
-
-// firstPlaces returns a mark of each of the first places, one more than are shown.
-func firstPlaces(marks []Mark) (list []Mark) {
-	last := Site(0)
-	for _, m := range marks {
-		if m.Site == last && len(list) > 0 || slices.ContainsFunc(list, func(x Mark) bool { return x.Site == m.Site }) {
-			continue
-		}
-		if last, list = m.Site, append(list, m); len(list) > shownPlaces {
-			break
-		}
+	faults.known[at%remembered] = fault{at, r.Owner, r.Type, r.N - (r.To - r.From), r.Site, allocated}
+	if faults.next++; faults.next == faults.count {
+		faults.next = 0
 	}
-	return list
+	return faults.first + uintptr(at)*stride
 }
 
 // releasedAt returns what an address in the range stands for, and whether it is one.
 // What was released too long ago is not known any more.
-func releasedAt(address uintptr) (r *Released, poison bool) {
+func releasedAt(address uintptr) (f fault, poison bool) {
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
 	i := (address - faults.first) / stride
 	if faults.count == 0 || address < faults.first || i >= uintptr(faults.count) {
-		return nil, false
+		return fault{}, false
 	}
-	if f := faults.known[int(i)%remembered]; f.what != nil && f.page == int(i) {
-		return f.what, true
+	if f := faults.known[int(i)%remembered]; f.page == int(i) {
+		return f, true
 	}
-	return nil, true
+	return fault{}, true
 }
 
 // Explain returns the report for a panic value that comes from following a pointer
@@ -95,7 +87,7 @@ func Explain(recovered any) *Report {
 			return r
 		}
 	}
-	r, poison := releasedAt(fault.Addr())
+	f, poison := releasedAt(fault.Addr())
 	if !poison {
 		return nil
 	}
@@ -105,8 +97,9 @@ func Explain(recovered any) *Report {
 		Memory: fmt.Sprintf("released too long ago to be known, more than %d releases", remembered),
 		Now:    Release().String(),
 	}
-	if r != nil {
-		report.Memory, report.Released, report.Allocated = r.String(), r.Site.String(), r.allocations()
+	if f.typ != nil {
+		r := Released{Owner: f.owner, Type: f.typ, N: f.n}
+		report.Memory, report.Released, report.Allocated = r.String(), f.released.String(), f.allocated.String()
 	}
 	return report
 }

@@ -2,23 +2,33 @@ package check
 
 import "sync"
 
-// The quarantine: what was released as a whole, oldest first.
+// The quarantine: what was released as a whole, the oldest first.
 var quarantine struct {
 	mu    sync.Mutex
-	queue []*Released
+	queue []Retired
 	bytes int
 }
 
-// Retire poisons r, whose memory is zero and is not going to be used again, and puts
-// it into quarantine. What has to leave for it is verified, and a write to that is
+// Retired is what one release put into quarantine, pieces of memory of one owner.
+type Retired struct {
+	List []Released
+	Left func([]Released) // called when it has left the quarantine, or nil
+
+	bytes int
+}
+
+// Retire puts x into quarantine, all of whose memory is poisoned and is not going to
+// be used again. What has to leave for it is verified, and a write to that is
 // reported.
-func Retire(r *Released) {
-	r.Poison()
+func Retire(x Retired) {
+	for i := range x.List {
+		x.bytes += x.List[i].weight()
+	}
 	quarantine.mu.Lock()
-	quarantine.queue = append(quarantine.queue, r)
-	quarantine.bytes += r.weight()
+	quarantine.queue = append(quarantine.queue, x)
+	quarantine.bytes += x.bytes
 	quarantine.mu.Unlock()
-	let(func() bool { return quarantine.bytes > set.quarantine })
+	let(false)
 }
 
 // onFlush are called by Flush.
@@ -34,34 +44,94 @@ func Flush() {
 		for _, f := range onFlush {
 			f()
 		}
-		let(func() bool { return true })
+		let(true)
 	}
 }
 
-// let has the oldest leave the quarantine as long as more reports true. A
-// write to what leaves is reported.
-func let(more func() bool) {
+// let has the oldest leave the quarantine as long as there is too much in it, or
+// anything, if all are to leave. A write to what leaves is reported.
+func let(all bool) {
 	for {
 		quarantine.mu.Lock()
-		if len(quarantine.queue) == 0 || !more() {
+		if len(quarantine.queue) == 0 || !all && quarantine.bytes <= set.quarantine {
 			quarantine.mu.Unlock()
 			return
 		}
-		r := quarantine.queue[0]
-		quarantine.queue[0] = nil
+		x := quarantine.queue[0]
+		quarantine.queue[0] = Retired{}
 		quarantine.queue = quarantine.queue[1:]
-		quarantine.bytes -= r.weight()
+		quarantine.bytes -= x.bytes
 		quarantine.mu.Unlock()
-		bad, left := r.Damage(), r.Left
-		r.Mem, r.Left = nil, nil // the collector's
-		if left != nil {
-			left()
+		var found []*Report
+		for i := range x.List {
+			if bad := x.List[i].damage(); bad != nil {
+				found = append(found, bad)
+			}
 		}
-		if bad != nil {
-			bad.Now = Release().String()
-			Raise(bad)
+		if x.Left != nil {
+			x.Left(x.List)
 		}
+		giveBack(x.List)
+		raiseAll(found)
 	}
+}
+
+// raiseAll raises each report, also if one panics.
+func raiseAll(found []*Report) {
+	if len(found) == 0 {
+		return
+	}
+	defer raiseAll(found[1:])
+	found[0].Now = Release().String()
+	Raise(found[0])
+}
+
+// spare has lists that left the quarantine, for the next releases: what is kept for
+// each allocation is not garbage then.
+var spare struct {
+	mu    sync.Mutex
+	lists [][]Released
+}
+
+const (
+	maxSpare      = 64   // lists
+	maxSpareMarks = 4096 // allocations in a list
+)
+
+// Room returns an empty list for what a release puts into quarantine. Elements behind
+// its length may have Marks and Ends of no length that can be used.
+func Room() (list []Released) {
+	spare.mu.Lock()
+	defer spare.mu.Unlock()
+	if n := len(spare.lists); n > 0 {
+		list = spare.lists[n-1]
+		spare.lists = spare.lists[:n-1]
+	}
+	return list
+}
+
+func giveBack(list []Released) {
+	marks := 0
+	for i := range list {
+		r := &list[i]
+		*r = Released{Marks: r.Marks[:0], Ends: r.Ends[:0]}
+		marks += cap(r.Marks) + cap(r.Ends)
+	}
+	spare.mu.Lock()
+	defer spare.mu.Unlock()
+	if len(spare.lists) < maxSpare && marks <= maxSpareMarks {
+		spare.lists = append(spare.lists, list[:0])
+	}
+}
+
+// damage is Damage of what is in quarantine, once.
+func (r *Released) damage() *Report {
+	if r.told {
+		return nil
+	}
+	bad := r.Damage()
+	r.told = bad != nil
+	return bad
 }
 
 // Verify compares all that is in quarantine with its poison, looks at the red zones of
@@ -73,16 +143,12 @@ func Verify() []*Report {
 	}
 	quarantine.mu.Lock()
 	defer quarantine.mu.Unlock()
-	kept := quarantine.queue[:0]
-	for _, r := range quarantine.queue {
-		if bad := r.Damage(); bad != nil {
-			found = append(found, bad)
-			quarantine.bytes -= r.weight()
-			continue
+	for _, x := range quarantine.queue {
+		for i := range x.List {
+			if bad := x.List[i].damage(); bad != nil {
+				found = append(found, bad)
+			}
 		}
-		kept = append(kept, r)
 	}
-	clear(quarantine.queue[len(kept):])
-	quarantine.queue = kept
 	return found
 }

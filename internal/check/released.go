@@ -21,10 +21,12 @@ type Released struct {
 	Mem   unsafe.Pointer
 	N     int    // elements
 	Marks []Mark // allocations in it, by their first element, in order; or none
+	Ends  []Site // allocations of one element each, from the last element down; or none
+	From  int    // elements from here
+	To    int    // up to here were never handed out
 	Site  Site   // of the release
-	Free  int    // bytes of the same chunk that were never handed out
-	Left  func() // called when it has left the quarantine, or nil
 
+	told    bool     // a report was made
 	page    uintptr  // what pointer words hold
 	untyped *untyped // nil for elements of one type
 }
@@ -48,14 +50,17 @@ func (r *Released) String() string {
 	if r.untyped != nil {
 		return fmt.Sprintf("%d bytes of %s", r.untyped.size, r.Owner)
 	}
-	if r.N == 1 {
-		return fmt.Sprintf("a %v of %s", r.Type, r.Owner)
+	if n := r.N - (r.To - r.From); n != 1 {
+		return fmt.Sprintf("%d × %v of %s", n, r.Type, r.Owner)
 	}
-	return fmt.Sprintf("%d × %v of %s", r.N, r.Type, r.Owner)
+	return fmt.Sprintf("a %v of %s", r.Type, r.Owner)
 }
 
 // siteOf returns where the allocation of element i was made.
 func (r *Released) siteOf(i int) Site {
+	if k := r.N - 1 - i; k < len(r.Ends) {
+		return r.Ends[k]
+	}
 	k := sort.Search(len(r.Marks), func(k int) bool { return int(r.Marks[k].At) > i })
 	if k == 0 {
 		return 0
@@ -69,21 +74,46 @@ const shownPlaces = 3
 // allocations returns the stacks of the allocations: of the first places, if there are
 // several.
 func (r *Released) allocations() string {
-	var seen []Site
+	p := r.places()
+	return p.String()
+}
+
+// places returns the first places of the allocations.
+func (r *Released) places() (p places) {
+	for i := range r.Marks {
+		p.add(r.Marks[i].Site)
+	}
+	for i := len(r.Ends) - 1; i >= 0; i-- {
+		p.add(r.Ends[i])
+	}
+	return p
+}
+
+// places are the first places of many, one more than are shown.
+type places struct {
+	sites [shownPlaces + 1]Site
+	n     int
+}
+
+func (p *places) add(s Site) {
+	if p.n < len(p.sites) && !slices.Contains(p.sites[:p.n], s) {
+		p.sites[p.n] = s
+		p.n++
+	}
+}
+
+// String returns the stacks of those that are shown.
+func (p *places) String() string {
 	var text strings.Builder
-	for _, m := range r.Marks {
-		if slices.Contains(seen, m.Site) {
-			continue
-		}
-		if len(seen) == shownPlaces {
+	for i, s := range p.sites[:p.n] {
+		switch {
+		case i == shownPlaces:
 			text.WriteString("or elsewhere\n")
-			break
-		}
-		if len(seen) > 0 {
+			return text.String()
+		case i > 0:
 			text.WriteString("or at\n")
 		}
-		text.WriteString(m.Site.String())
-		seen = append(seen, m.Site)
+		text.WriteString(s.String())
 	}
 	return text.String()
 }
@@ -137,11 +167,14 @@ func (r *Released) size() uintptr {
 	return uintptr(r.N) * r.Type.Size()
 }
 
+// Bytes returns the size of the memory.
+func (r *Released) Bytes() int { return int(r.size()) }
+
 // weight returns the bytes that r keeps while it is in quarantine.
 func (r *Released) weight() int {
-	n := int(r.size()) + r.Free + int(unsafe.Sizeof(*r)) + len(r.Marks)*int(unsafe.Sizeof(Mark{}))
+	n := int(r.size()) + int(unsafe.Sizeof(*r)) + cap(r.Marks)*int(unsafe.Sizeof(Mark{})) + cap(r.Ends)*int(unsafe.Sizeof(Site(0)))
 	if r.untyped != nil {
-		n += len(r.untyped.extents) * int(unsafe.Sizeof(Extent{}))
+		n += cap(r.untyped.extents) * int(unsafe.Sizeof(Extent{}))
 	}
 	return n
 }
@@ -155,7 +188,7 @@ func (r *Released) Poison() {
 	}
 	at := uintptr(0)
 	if len(maskOf(r.Type)) > 0 && r.N > 0 {
-		at = page(r)
+		at = page(r, r.places())
 	}
 	r.PoisonWith(at)
 }
@@ -164,14 +197,20 @@ func (r *Released) Poison() {
 // none of Go's heap.
 func (r *Released) PoisonWith(at uintptr) {
 	r.page = at
+	r.poisonIn(0, r.From)
+	r.poisonIn(r.To, r.N)
+}
+
+// poisonIn poisons the elements from from up to to.
+func (r *Released) poisonIn(from, to int) {
 	mask, size := maskOf(r.Type), r.Type.Size()
-	bytes := unsafe.Slice((*byte)(r.Mem), r.size())
+	first := unsafe.Add(r.Mem, uintptr(from)*size)
 	if len(mask) == 0 {
-		fillBytes(bytes)
+		fillBytes(unsafe.Slice((*byte)(first), uintptr(to-from)*size))
 		return
 	}
-	for e := range r.N {
-		r.fill(unsafe.Add(r.Mem, uintptr(e)*size), mask, size)
+	for e := range to - from {
+		r.fill(unsafe.Add(first, uintptr(e)*size), mask, size)
 	}
 }
 
@@ -224,7 +263,10 @@ func (r *Released) Damage() *Report {
 	if r.untyped != nil {
 		return r.damageUntyped()
 	}
-	return r.DamageIn(0, r.N)
+	if bad := r.DamageIn(0, r.From); bad != nil {
+		return bad
+	}
+	return r.DamageIn(r.To, r.N)
 }
 
 // DamageIn is Damage of the elements from from up to to.

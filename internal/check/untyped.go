@@ -125,30 +125,29 @@ func (u *untyped) givePages(of *Released) {
 	for i := range u.extents {
 		last = max(last, u.extents[i].kind)
 	}
-	u.pages = make([]uintptr, last+1)
-	groups := make([]*Released, last+1)
+	type group struct {
+		n  int
+		at places
+	}
+	var few [32]group
+	groups := few[:]
+	if int(last) >= len(few) {
+		groups = make([]group, last+1)
+	}
 	for i := range u.extents {
 		e := &u.extents[i]
 		d := e.kind.of()
 		if d == nil || len(d.mask) == 0 || e.size < d.size {
 			continue
 		}
-		g := groups[e.kind]
-		if g == nil {
-			x, _ := of.elements(e)
-			x.N = 0
-			g = &x
-			groups[e.kind] = g
-		}
-		g.N += int(e.size / d.size)
-		g.Marks = append(g.Marks, Mark{Site: e.site})
-		if k := len(g.Marks); k >= 64 {
-			g.Marks = firstPlaces(g.Marks)
-		}
+		g := &groups[e.kind]
+		g.n += int(e.size / d.size)
+		g.at.add(e.site)
 	}
-	for k, g := range groups {
-		if g != nil {
-			u.pages[k] = page(g)
+	u.pages = make([]uintptr, last+1)
+	for k := range u.pages {
+		if g := &groups[k]; g.n > 0 {
+			u.pages[k] = page(&Released{Owner: of.Owner, Type: kind(k).of().typ, N: g.n, Site: of.Site}, g.at)
 		}
 	}
 }
