@@ -153,14 +153,15 @@ func (a *Arena) retire(keep bool) bool {
 	if escape.Each() && a.owner == "" {
 		x.Left = watch(site)
 	}
-	a.root = nil
-	if keep {
-		a.root = new(root)
-		a.root.add(newBlock(a.root, old.chunks[0].size), a)
-	}
-	old.seen.Forget() // red zones are poison now
+	seen, size := old.seen, old.chunks[0].size
 	// Nobody goes from one chunk to the others any more.
 	old.chunks, old.keep, old.seen = nil, nil, nil
+	seen.Clear() // red zones are poison now
+	a.root = nil
+	if keep {
+		a.root = &root{known: known{seen}}
+		a.root.add(newBlock(a.root, size), a)
+	}
 	check.Retire(x)
 	return true
 }

@@ -168,7 +168,11 @@ var heapArena = func() uint {
 }()
 
 // forget drops all.
-func (o *outside) forget() { o.pending, o.suspects = nil, nil }
+func (o *outside) forget() {
+	clear(o.pending)
+	clear(o.suspects)
+	o.pending, o.suspects = o.pending[:0], o.suspects[:0]
+}
 
 // Abandon says that what p points into was copied and is not used any more.
 func (u *Untyped) Abandon(p unsafe.Pointer) {

@@ -114,6 +114,9 @@ func giveBack(list []Released) {
 	marks := 0
 	for i := range list {
 		r := &list[i]
+		if r.untyped != nil {
+			r.untyped.giveBack()
+		}
 		*r = Released{Marks: r.Marks[:0], Ends: r.Ends[:0]}
 		marks += cap(r.Marks) + cap(r.Ends)
 	}

@@ -174,7 +174,7 @@ func (r *Released) Bytes() int { return int(r.size()) }
 func (r *Released) weight() int {
 	n := int(r.size()) + int(unsafe.Sizeof(*r)) + cap(r.Marks)*int(unsafe.Sizeof(Mark{})) + cap(r.Ends)*int(unsafe.Sizeof(Site(0)))
 	if r.untyped != nil {
-		n += cap(r.untyped.extents) * int(unsafe.Sizeof(Extent{}))
+		n += (cap(r.untyped.low) + cap(r.untyped.high)) * int(unsafe.Sizeof(Extent{}))
 	}
 	return n
 }

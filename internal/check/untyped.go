@@ -83,7 +83,7 @@ func count(n int, what string) string {
 // [hi, size) were handed out.
 type untyped struct {
 	size, lo, hi uintptr
-	extents      []Extent  // from the start of the chunk to its end
+	low, high    []Extent  // from the start of the chunk up, and from its end down
 	pages        []uintptr // what pointer words hold, by kind; 0 where there are none
 }
 
@@ -109,11 +109,16 @@ func (r *Released) poisonUntyped() {
 	u.givePages(r)
 	fillBytes(unsafe.Slice((*byte)(r.Mem), u.lo))
 	fillBytes(unsafe.Slice((*byte)(unsafe.Add(r.Mem, u.hi)), u.size-u.hi))
-	for i := range u.extents {
-		if x, typed := r.elements(&u.extents[i]); typed && x.page != 0 {
-			d := u.extents[i].kind.of()
-			for k := range x.N {
-				x.fill(unsafe.Add(x.Mem, uintptr(k)*d.size), d.mask, d.size)
+	for _, list := range [][]Extent{u.low, u.high} {
+		for i := range list {
+			e := &list[i]
+			d := e.kind.of()
+			if d == nil || u.pages[e.kind] == 0 {
+				continue
+			}
+			x := Released{page: u.pages[e.kind]}
+			for at := e.at; at+d.size <= e.at+e.size; at += d.size {
+				x.fill(unsafe.Add(r.Mem, at), d.mask, d.size)
 			}
 		}
 	}
@@ -122,8 +127,11 @@ func (r *Released) poisonUntyped() {
 // givePages gives a page to each type with pointers.
 func (u *untyped) givePages(of *Released) {
 	last := kind(0)
-	for i := range u.extents {
-		last = max(last, u.extents[i].kind)
+	lists := [][]Extent{u.low, u.high}
+	for _, list := range lists {
+		for i := range list {
+			last = max(last, list[i].kind)
+		}
 	}
 	type group struct {
 		n  int
@@ -134,15 +142,17 @@ func (u *untyped) givePages(of *Released) {
 	if int(last) >= len(few) {
 		groups = make([]group, last+1)
 	}
-	for i := range u.extents {
-		e := &u.extents[i]
-		d := e.kind.of()
-		if d == nil || len(d.mask) == 0 || e.size < d.size {
-			continue
+	for _, list := range lists {
+		for i := range list {
+			e := &list[i]
+			d := e.kind.of()
+			if d == nil || len(d.mask) == 0 || e.size < d.size {
+				continue
+			}
+			g := &groups[e.kind]
+			g.n += int(e.size / d.size)
+			g.at.add(e.site)
 		}
-		g := &groups[e.kind]
-		g.n += int(e.size / d.size)
-		g.at.add(e.site)
 	}
 	u.pages = make([]uintptr, last+1)
 	for k := range u.pages {
@@ -156,34 +166,40 @@ func (u *untyped) givePages(of *Released) {
 func (r *Released) damageUntyped() *Report {
 	u := r.untyped
 	at := uintptr(0)
-	for i := range u.extents {
-		e := &u.extents[i]
-		if at <= u.lo && e.at >= u.hi { // over what was never handed out
-			if bad := r.damageBetween(at, u.lo); bad != nil {
-				return bad
-			}
-			at = u.hi
-		}
-		if bad := r.damageBetween(at, e.at); bad != nil {
+	for i := range u.low {
+		if bad := r.damageUpTo(&u.low[i], &at); bad != nil {
 			return bad
 		}
-		if bad := r.damageOf(e); bad != nil {
-			return bad
-		}
-		at = e.at + e.size
 	}
-	if at <= u.lo {
-		if bad := r.damageBetween(at, u.lo); bad != nil {
+	if bad := r.damageBetween(at, u.lo); bad != nil {
+		return bad
+	}
+	at = u.hi
+	for i := len(u.high) - 1; i >= 0; i-- {
+		if bad := r.damageUpTo(&u.high[i], &at); bad != nil {
 			return bad
 		}
-		at = u.hi
 	}
 	return r.damageBetween(at, u.size)
+}
+
+// damageUpTo looks at what is between at and the end of an allocation, and sets at to
+// that.
+func (r *Released) damageUpTo(e *Extent, at *uintptr) *Report {
+	bad := r.damageBetween(*at, e.at)
+	if bad == nil {
+		bad = r.damageOf(e)
+	}
+	*at = e.at + e.size
+	return bad
 }
 
 // damageOf looks at an allocation.
 func (r *Released) damageOf(e *Extent) *Report {
 	from := e.at
+	if d := e.kind.of(); (d == nil || len(d.mask) == 0) && r.firstDamage(from, e.at+e.size) == e.at+e.size {
+		return nil
+	}
 	if x, typed := r.elements(e); typed {
 		if bad := x.Damage(); bad != nil {
 			bad.Allocated = e.site.String()
@@ -222,4 +238,28 @@ func (r *Released) firstDamage(from, to uintptr) uintptr {
 		return to
 	}
 	return from + uintptr(intact(unsafe.Slice((*byte)(unsafe.Add(r.Mem, from)), to-from)))
+}
+
+// extents has lists that left the quarantine, in pairs, for the next chunks.
+var extents struct {
+	mu    sync.Mutex
+	lists [][2][]Extent
+}
+
+func spareExtents() (low, high []Extent) {
+	extents.mu.Lock()
+	defer extents.mu.Unlock()
+	if n := len(extents.lists); n > 0 {
+		low, high = extents.lists[n-1][0], extents.lists[n-1][1]
+		extents.lists = extents.lists[:n-1]
+	}
+	return low, high
+}
+
+func (u *untyped) giveBack() {
+	extents.mu.Lock()
+	defer extents.mu.Unlock()
+	if len(extents.lists) < maxSpare && cap(u.low)+cap(u.high) <= maxSpareMarks {
+		extents.lists = append(extents.lists, [2][]Extent{u.low[:0], u.high[:0]})
+	}
 }

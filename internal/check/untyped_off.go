@@ -24,6 +24,7 @@ func (u *Untyped) Around(p unsafe.Pointer) *Report                  { return nil
 func (u *Untyped) Latest() *Report                                  { return nil }
 func (u *Untyped) Damage() []*Report                                { return nil }
 func (u *Untyped) Abandon(p unsafe.Pointer)                         {}
+func (u *Untyped) Clear()                                           {}
 func (u *Untyped) Forget()                                          {}
 func (u *Untyped) Release(i int, lo, hi uintptr, site Site) *Released {
 	return nil

@@ -70,7 +70,8 @@ func (u *Untyped) Add(mem unsafe.Pointer, size uintptr) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.regions = append(u.regions, &region{mem: mem, size: size})
+	low, high := spareExtents()
+	u.regions = append(u.regions, &region{mem: mem, size: size, low: low, high: high})
 }
 
 func (u *Untyped) open() *region { return u.regions[len(u.regions)-1] }
@@ -261,11 +262,21 @@ func (u *Untyped) Release(i int, lo, hi uintptr, site Site) *Released {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	g := u.regions[i]
-	slices.Reverse(g.high)
-	return &Released{
-		Owner: u.owner, Mem: g.mem, N: 1, Site: site,
-		untyped: &untyped{size: g.size, lo: lo, hi: hi, extents: append(g.low, g.high...)},
+	x := untyped{size: g.size, lo: lo, hi: hi, low: g.low, high: g.high}
+	g.low, g.high = nil, nil
+	return &Released{Owner: u.owner, Mem: g.mem, N: 1, Site: site, untyped: &x}
+}
+
+// Clear makes u one of no chunks, for others of the same arena. All were released.
+func (u *Untyped) Clear() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for i, g := range u.regions {
+		*g = region{} // pending ones may still be in its list's room
+		u.regions[i] = nil
 	}
+	u.regions = u.regions[:0]
+	u.forget()
 }
 
 func verifyUntyped() (found []*Report) {
