@@ -5,6 +5,7 @@ package arena
 import (
 	"slices"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/haven-mem/haven/internal/addr"
@@ -21,12 +22,12 @@ import (
 
 // A shadow is what the check build knows of a lane.
 type shadow[T any] struct {
-	known  map[*T]*chunkShadow // by first element, but for latest
-	of     *T                  // first element of the chunk that was asked for last
-	latest *chunkShadow        // that of this chunk
-	next   *chunkShadow        // for a chunk that is not known yet, or nil
-	own    retirement          // of a lane on its own
-	busy   check.Busy          // the same
+	known  sync.Map     // *T, the first element, to *chunkShadow, but for latest; survives misuse by two goroutines
+	of     *T           // first element of the chunk that was asked for last
+	latest *chunkShadow // that of this chunk
+	next   *chunkShadow // for a chunk that is not known yet, or nil
+	own    retirement   // of a lane on its own
+	busy   check.Busy   // the same
 }
 
 // An arenaShadow is what it knows of an arena.
@@ -82,7 +83,7 @@ func (r *retirement) put(x check.Released) (marks []check.Mark, ends []check.Sit
 
 // end puts all into quarantine. They are watched when they leave it. A nil arena is that
 // of a lane on its own.
-func (r *retirement) end(a *Arena) {
+func (r *retirement) end(a *Arena, busy *check.Busy) {
 	if len(r.list) == 0 {
 		return
 	}
@@ -102,18 +103,20 @@ func (r *retirement) end(a *Arena) {
 		}
 	}
 	r.list = nil
+	busy.Enter(r.site, func() string { return r.owner })
+	defer busy.Exit()
 	check.Retire(x)
 }
 
 // endRelease ends what a Reset or Release takes back.
-func (a *Arena) endRelease() { a.all.end(a) }
+func (a *Arena) endRelease() { a.all.end(a, &a.busy) }
 
 // endRelease ends what a Reset of the lane by itself takes back.
 func (l *Lane[T]) endRelease() {
 	if l.a != nil {
 		l.a.endRelease()
 	} else {
-		l.own.end(nil)
+		l.own.end(nil, &l.busy)
 	}
 }
 
@@ -151,14 +154,13 @@ func (l *Lane[T]) shadowOf(buf []T) *chunkShadow {
 		return l.latest
 	}
 	if l.of != nil {
-		if l.known == nil {
-			l.known = make(map[*T]*chunkShadow)
-		}
-		l.known[l.of] = l.latest
+		l.known.Store(l.of, l.latest)
 	}
-	s := l.known[first]
-	if s == nil {
-		if s = l.next; s == nil {
+	s := l.next
+	if x, ok := l.known.Load(first); ok {
+		s = x.(*chunkShadow)
+	} else {
+		if s == nil {
 			s = new(chunkShadow)
 		}
 		l.next = nil
@@ -345,6 +347,6 @@ func (l *Lane[T]) retire(buf []T, lo, hi int) {
 	r.Ends, r.From, r.To = s.high, lo, hi
 	low, high := l.retirement().put(*r)
 	*s = chunkShadow{low: low, high: high}
-	delete(l.known, &buf[0])
+	l.known.Delete(&buf[0])
 	l.of, l.latest, l.next = nil, nil, s
 }

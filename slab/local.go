@@ -53,6 +53,7 @@ type Local[T any] struct {
 	last  int            // the slab where find found its last object
 
 	checked check.Objects
+	busy    check.Busy
 	watched escape.Countdown // slabs given back to the next one that is watched
 }
 
@@ -200,7 +201,7 @@ func (l *Local[T]) complaint(p *T, k int) string {
 // [Local].
 func (l *Local[T]) Shrink() int {
 	if check.Enabled {
-		l.leave(true)
+		l.leaveAll()
 	}
 	l.mustSettle()
 	clear(l.mag) // what was handed out left its pointers there

@@ -59,6 +59,7 @@ type Table[T any] struct {
 	start  uint32 // the generation that slots begin with, and are retired at
 
 	checked check.Objects
+	busy    check.Busy
 
 	slots    int // in all chunks
 	retired  int
