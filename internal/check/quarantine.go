@@ -105,6 +105,7 @@ func Room() (list []Released) {
 	defer spare.mu.Unlock()
 	if n := len(spare.lists); n > 0 {
 		list = spare.lists[n-1]
+		spare.lists[n-1] = nil // it must not keep what the list will have
 		spare.lists = spare.lists[:n-1]
 	}
 	return list
