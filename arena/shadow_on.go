@@ -94,7 +94,7 @@ func (r *retirement) end(a *Arena, busy *check.Busy) {
 			what, name, made = "arena", a.name, a.made
 		}
 		x.Left = func(list []check.Released) {
-			w := escape.BeginAt(site, now, what, name, made)
+			w := escape.BeginAt(site, now, what, name, made, len(list))
 			for i := range list {
 				m := &list[i]
 				w.Add(m.Type.String(), addr.Memory(m.Mem), m.N*int(m.Type.Size()))

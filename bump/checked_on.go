@@ -170,7 +170,7 @@ func (a *Arena) retire(keep bool) bool {
 func watch(site check.Site) func([]check.Released) {
 	now := time.Now()
 	return func(list []check.Released) {
-		w := escape.BeginAt(site, now, "bump arena", "", nil)
+		w := escape.BeginAt(site, now, "bump arena", "", nil, len(list))
 		for i := range list {
 			// SAFETY: GC.md fact 3: a chunk begins head bytes before its data. The
 			// pointer is for a weak one (GC.md fact 21).

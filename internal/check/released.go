@@ -281,25 +281,29 @@ func (r *Released) DamageIn(from, to int) *Report {
 		return nil
 	}
 	for e := from; e < to; e++ {
-		p := unsafe.Add(r.Mem, uintptr(e)*size)
-		for i, pointer := range mask {
-			want := uintptr(patternWord)
-			if pointer {
-				want = r.page
-			}
-			if *(*uintptr)(unsafe.Add(p, uintptr(i)*wordSize)) != want {
-				return r.damaged(e, uintptr(i)*wordSize)
-			}
-		}
-		n := uintptr(len(mask)) * wordSize
-		if n >= size {
-			continue
-		}
-		if n += uintptr(intact(unsafe.Slice((*byte)(unsafe.Add(p, n)), size-n))); n < size {
-			return r.damaged(e, n)
+		if off := differs(unsafe.Add(r.Mem, uintptr(e)*size), mask, size, r.page); off < size {
+			return r.damaged(e, off)
 		}
 	}
 	return nil
+}
+
+// differs returns where the element at p is not as fill left it, or size.
+func differs(p unsafe.Pointer, mask []bool, size, page uintptr) uintptr {
+	for i, pointer := range mask {
+		want := uintptr(patternWord)
+		if pointer {
+			want = page
+		}
+		if *(*uintptr)(unsafe.Add(p, uintptr(i)*wordSize)) != want {
+			return uintptr(i) * wordSize
+		}
+	}
+	n := uintptr(len(mask)) * wordSize
+	if n < size {
+		n += uintptr(intact(unsafe.Slice((*byte)(unsafe.Add(p, n)), size-n)))
+	}
+	return n
 }
 
 // damaged returns the report for a write at an offset into element e.

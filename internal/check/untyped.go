@@ -194,12 +194,25 @@ func (r *Released) damageUpTo(e *Extent, at *uintptr) *Report {
 	return bad
 }
 
+// holds reports whether an allocation is as it was left.
+func (r *Released) holds(e *Extent) bool {
+	from, end := e.at, e.at+e.size
+	if d := e.kind.of(); d != nil && len(d.mask) > 0 {
+		for ; from+d.size <= end; from += d.size {
+			if differs(unsafe.Add(r.Mem, from), d.mask, d.size, r.untyped.pages[e.kind]) < d.size {
+				return false
+			}
+		}
+	}
+	return r.firstDamage(from, end) == end
+}
+
 // damageOf looks at an allocation.
 func (r *Released) damageOf(e *Extent) *Report {
-	from := e.at
-	if d := e.kind.of(); (d == nil || len(d.mask) == 0) && r.firstDamage(from, e.at+e.size) == e.at+e.size {
+	if r.holds(e) {
 		return nil
 	}
+	from := e.at
 	if x, typed := r.elements(e); typed {
 		if bad := x.Damage(); bad != nil {
 			bad.Allocated = e.site.String()

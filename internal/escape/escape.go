@@ -67,10 +67,10 @@ func Begin(what, name string, made *leak.Site) *Release {
 	return &Release{what: what, name: name, at: time.Now(), site: leak.Here(what, name), made: made}
 }
 
-// BeginAt is [Begin] for a release that happened before, at a site that is known to
-// the check build. It costs a fraction.
-func BeginAt(site check.Site, at time.Time, what, name string, made *leak.Site) *Release {
-	return &Release{what: what, name: name, at: at, released: site, made: made}
+// BeginAt is [Begin] for a release of so many pieces that happened before, at a site
+// that is known to the check build. It costs a fraction.
+func BeginAt(site check.Site, at time.Time, what, name string, made *leak.Site, pieces int) *Release {
+	return &Release{what: what, name: name, at: at, released: site, made: made, pieces: make([]piece, 0, pieces)}
 }
 
 // stack returns the stack of the release.
