@@ -203,6 +203,9 @@ func (r *Released) PoisonWith(at uintptr) {
 
 // poisonIn poisons the elements from from up to to.
 func (r *Released) poisonIn(from, to int) {
+	if from == to { // perhaps at the end of the memory, where no pointer may be
+		return
+	}
 	mask, size := maskOf(r.Type), r.Type.Size()
 	first := unsafe.Add(r.Mem, uintptr(from)*size)
 	if len(mask) == 0 {
