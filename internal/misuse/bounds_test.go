@@ -1,5 +1,7 @@
 package misuse_test
 
+import "os"
+
 // Accesses beyond the end of an object and before its start, as unsafe.Slice and
 // unsafe.Add make them. The object has others on both sides, and is released
 // afterwards.
@@ -16,10 +18,14 @@ var sink byte
 
 func outside(name string, offset func(object) int, write bool) *scenario {
 	return &scenario{
-		name: name,
-		only: func(m *memory, y typ) bool { return !m.heap && !y.links },
+		name:  name,
+		pages: true,
+		only:  func(m *memory, y typ) bool { return !m.heap && !y.links },
 		make: func(t *trial) {
 			o, all := t.between()
+			if running.paged && t.m.paged {
+				o, all = t.onPages(offset)
+			}
 			if o.p == nil {
 				say("alone")
 				return
@@ -61,6 +67,30 @@ func (t *trial) between() (o object, all []object) {
 		}
 		if chain > 2*side {
 			return all[n-1-side], all
+		}
+	}
+	return object{}, all
+}
+
+const (
+	atEdge  = "at the edge of its pages"
+	offEdge = "off the edge of its pages"
+)
+
+// onPages allocates until there is an object for which an offset is on another page, or
+// is not.
+func (t *trial) onPages(offset func(object) int) (o object, all []object) {
+	for range 64 {
+		x := t.m.alloc(t)
+		all = append(all, x)
+		own := uintptr(x.p)
+		at := own + uintptr(offset(x))
+		if at > own {
+			own += x.size - 1
+		}
+		page := uintptr(os.Getpagesize())
+		if (own/page != at/page) == (t.offset == atEdge) {
+			return x, all
 		}
 	}
 	return object{}, all

@@ -267,7 +267,7 @@ func bumpSlices[T any]() *memory {
 func grown[T any](s *bump.Slice[T], a *bump.Arena) bool { s.Grow(a, 3); return true }
 
 func fixedMemory[T any]() *memory {
-	f := bump.NewFixed(1 << 20)
+	f := bump.NewFixed(1<<20 + 64*int(sizeOf[T]()))
 	return &memory{
 		owner:   f,
 		untyped: true,
@@ -280,7 +280,11 @@ func fixedMemory[T any]() *memory {
 	}
 }
 
-func cacheMemory[T any]() *memory { return cacheOf(slab.NewCache[T](slab.Name("orders"))) }
+func cacheMemory[T any]() *memory {
+	m := cacheOf(slab.NewCache[T](slab.Name("orders")))
+	m.paged = true
+	return m
+}
 
 func cacheClear[T any]() *memory {
 	return cacheOf(slab.NewCache[T](slab.Name("orders"), slab.Clear(func(*T) {})))

@@ -43,7 +43,7 @@ func TestMatrix(t *testing.T) {
 }
 
 // matrix returns the table of all modes. Kinds of memory of which each mode says the
-// same share a line.
+// same share a line, and so do mistakes.
 func matrix(t *testing.T) string {
 	var tables []*table // nil: not there yet
 	lines := []string{"| mistake | memory |", "|---|---|"}
@@ -57,6 +57,12 @@ func matrix(t *testing.T) string {
 		}
 		tables = append(tables, readTable(t, file))
 	}
+	type row struct {
+		mistakes     []string
+		kinds, cells string
+	}
+	var rows []*row
+	by := map[string]*row{} // those that say the same are one
 	all := trials(false)
 	for len(all) > 0 {
 		s := all[0].scenario
@@ -80,8 +86,17 @@ func matrix(t *testing.T) string {
 			members[c] = append(members[c], k)
 		}
 		for _, c := range cells {
-			lines = append(lines, "| "+s.name+" | "+together(members[c])+" |"+c)
+			kinds := together(members[c])
+			r := by[kinds+c]
+			if r == nil {
+				r = &row{kinds: kinds, cells: c}
+				rows, by[kinds+c] = append(rows, r), r
+			}
+			r.mistakes = append(r.mistakes, s.name)
 		}
+	}
+	for _, r := range rows {
+		lines = append(lines, "| "+strings.Join(r.mistakes, "; ")+" | "+r.kinds+" |"+r.cells)
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

@@ -26,6 +26,9 @@ type memory struct {
 	// shared is set where several goroutines may use it.
 	shared bool
 
+	// paged is set where the guard has objects on pages of their own.
+	paged bool
+
 	// special are mistakes that only this kind knows, by scenario.
 	special map[string]func(t *trial)
 }

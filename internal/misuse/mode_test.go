@@ -12,7 +12,10 @@ type mode struct {
 	env  []string
 
 	faults  bool // a fault is a panic, which check.Explain may know
-	apart   bool // each trial in a process of its own: what is in use has a slot of the guard
+	batch   int  // trials in a process, if not all
+	pooled  bool // contexts, which share memory, have a process for each trial
+	warm    bool // the memory was released once before: an arena's first chunk is not guarded
+	paged   bool // objects lie at an end of pages of their own
 	escapes bool // look for escapes afterwards
 }
 
@@ -21,14 +24,18 @@ const (
 	noGuard   = "HAVEN_GUARD=0"
 )
 
+// running is the mode of a child process.
+var running mode
+
 var modes = []mode{
 	{name: "default", here: !check.Enabled && !magazine.Race && !asan, env: []string{noEscapes, noGuard}, faults: true},
-	{name: "race", here: magazine.Race, faults: true, env: []string{noEscapes, noGuard,
-		"GORACE=suppress_equal_stacks=0 suppress_equal_addresses=0 exitcode=0"}},
+	{name: "race", here: magazine.Race, faults: true, pooled: true, env: []string{noEscapes, noGuard,
+		"GORACE=suppress_equal_stacks=0 suppress_equal_addresses=0 exitcode=0 atexit_sleep_ms=0"}},
 	{name: "check", here: check.Enabled && !magazine.Race && !asan, faults: true, escapes: true,
 		env: []string{"HAVEN_CHECK=", "HAVEN_ESCAPES=1", noGuard}},
-	{name: "asan", here: asan, env: []string{noEscapes, noGuard, "ASAN_OPTIONS=detect_leaks=0"}},
-	{name: "guard", here: !check.Enabled && !magazine.Race && !asan, faults: true, apart: true, env: []string{noEscapes, "HAVEN_GUARD=1,255"}},
+	{name: "asan", here: asan, env: []string{noEscapes, noGuard, "ASAN_OPTIONS=detect_leaks=0:symbolize=0"}},
+	{name: "guard", here: !check.Enabled && !magazine.Race && !asan, faults: true, batch: 1 /* there are so many slots */, warm: true, paged: true,
+		env: []string{noEscapes, "HAVEN_GUARD=1,255", "GOMAXPROCS=1"}}, // contexts find the same chunks again
 	{name: "escapes", here: !check.Enabled && !magazine.Race && !asan, faults: true, escapes: true,
 		env: []string{"HAVEN_ESCAPES=1", noGuard}},
 }

@@ -24,26 +24,25 @@ func (o outcome) String() string {
 
 var (
 	toldLine = regexp.MustCompile(`(?m)^@ told (.*)$`)
-	// printedLine is the first of a report on standard error.
-	printedLine = regexp.MustCompile(`(?m)^haven: ([^:\n]*): `)
-	siteLine    = regexp.MustCompile(`(?m)^@ line (\w+) (\S+)$`)
+	siteLine = regexp.MustCompile(`(?m)^@ line (\w+) (\S+)$`)
 )
 
 // outcome reads what a child process printed of a trial.
 func outcomeOf(t *trial, x made) outcome {
 	now, later, _ := strings.Cut(x.text, mark+"later\n")
 	_, now, _ = strings.Cut(now, mark+"now\n")
-	o := outcome{"at once", found(now, x.died && later == "")}
+	crashed := x.died && later == "" && t.name != atOnce
+	o := outcome{"at once", found(now, crashed)}
 	text := now
 	if o.how == "" || o.how == "zero" {
 		if how := found(later, x.died && later != ""); how != "" {
 			o, text = outcome{"later", how}, later
 		}
 	}
-	if t.name == atOnce && (o.how == "crash" || o.how == "panic" || o.how == "zero") {
-		o.how = ""
-	}
 	line := "allocated"
+	if !strings.Contains(text, "\nallocated at\n") {
+		line = "released" // of the guard, of a chunk
+	}
 	switch o.how {
 	case "":
 		if strings.Contains(x.text, mark+"alone\n") {
@@ -60,7 +59,7 @@ func outcomeOf(t *trial, x made) outcome {
 	case "race":
 		line = "bad"
 	case "asan":
-		line, text = "bad", lineOf(text)
+		line, text = "bad", text+lineOf(text)+"\n"
 	case "escape":
 		line = "released"
 	}
@@ -105,9 +104,6 @@ func found(text string, died bool) (how string) {
 	}
 	if strings.Contains(text, "AddressSanitizer") {
 		return "asan"
-	}
-	if s := printedLine.FindStringSubmatch(text); s != nil {
-		return s[1]
 	}
 	if died {
 		return "crash"

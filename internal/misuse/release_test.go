@@ -1,9 +1,10 @@
 package misuse_test
 
 import (
+	"os"
 	"runtime"
-	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/haven-mem/haven/check"
 )
@@ -67,16 +68,12 @@ const atOnce = "used by two goroutines at once"
 
 var overlapped atomic.Bool
 
-// overlap calls use in two goroutines until that is reported, or long enough that it
-// would have been.
+// overlap calls use in two goroutines until that is reported, or so long that it would
+// have been. That is the end of the process: there is no telling what it left.
 func overlap(use func()) {
-	overlapped.Store(false)
-	var wg sync.WaitGroup
 	for range 2 {
-		wg.Add(1)
 		go func() {
-			defer wg.Done()
-			for n := 0; n < 50_000 && !overlapped.Load(); n++ {
+			for {
 				func() {
 					defer func() { _ = recover() }()
 					use()
@@ -84,5 +81,8 @@ func overlap(use func()) {
 			}
 		}()
 	}
-	wg.Wait()
+	for end := time.Now().Add(time.Second / 2); !overlapped.Load() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	os.Exit(1)
 }

@@ -1,9 +1,12 @@
 package misuse_test
 
+import "strings"
+
 // A scenario is a mistake that can be made with several kinds of memory.
 type scenario struct {
 	name    string
 	offsets bool // at several offsets
+	pages   bool // and where an object is on its pages matters, if it has some
 	only    func(m *memory, y typ) bool
 	make    func(t *trial)
 }
@@ -55,6 +58,24 @@ func (s *scenario) or() *scenario {
 	return s
 }
 
+// trialOf returns the trial of a name.
+func trialOf(name string) *trial {
+	parts := append(strings.Split(name, "/"), "")
+	for _, s := range scenarios {
+		for _, y := range types {
+			if s.name != parts[0] || y.name != parts[2] {
+				continue
+			}
+			for _, k := range y.kinds() {
+				if k.name == parts[1] {
+					return &trial{scenario: s, kind: k, typ: y, offset: parts[3]}
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // trials returns all trials, or those with some types and offsets.
 func trials(some bool) (list []*trial) {
 	made := map[string]*memory{} // to see what it knows
@@ -81,6 +102,9 @@ func trials(some bool) (list []*trial) {
 					if y.size() == 1 {
 						offsets = []string{"first"}
 					}
+				}
+				if s.pages && m.paged {
+					offsets = []string{atEdge, offEdge}
 				}
 				for _, off := range offsets {
 					list = append(list, &trial{scenario: s, kind: k, typ: y, offset: off})

@@ -112,6 +112,7 @@ func (t *trial) at(o object) int {
 
 // guarded calls f and tells how it panics.
 func guarded(f func()) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(running.faults))
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -150,19 +151,21 @@ func (l *listener) Errorf(format string, args ...any) {
 }
 
 // run makes the mistake, and does what a program would do afterwards.
-func (t *trial) run(faults, escapes bool) {
+func (t *trial) run() {
 	say("trial " + t.String())
 	var l listener
-	if escapes {
+	if running.escapes {
 		arena.VerifyNoEscapes(&l)
 	}
 	t.m = t.kind.make()
+	if running.warm {
+		t.m.release(nil, t.m.alloc(nil))
+	}
 	// In a goroutine of its own, whose stack is gone afterwards.
 	each := func(f func()) {
 		done := make(chan bool)
 		go func() {
 			defer close(done)
-			debug.SetPanicOnFault(faults)
 			guarded(f)
 		}()
 		<-done
@@ -186,7 +189,7 @@ func (t *trial) run(faults, escapes bool) {
 	if t.m.trim != nil {
 		each(func() { t.m.trim(t) })
 	}
-	if escapes {
+	if running.escapes {
 		each(l.end)
 	}
 	for _, f := range t.undo {

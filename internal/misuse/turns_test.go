@@ -9,6 +9,9 @@ type turns struct {
 	done chan bool
 }
 
+// last is the turn after all others.
+const last = 100
+
 func newTurns() *turns { return &turns{done: make(chan bool)} }
 
 //go:norace
@@ -25,15 +28,21 @@ func (s *turns) await(n int) {
 	}
 }
 
-// other runs f in another goroutine when it is turn n, and then makes it turn next.
+// other runs f in another goroutine when it is turn n, and then makes it turn next. The
+// goroutine is there until join: of one that has ended, the race detector may have
+// forgotten what it did.
 func (s *turns) other(n int, f func(), next int) {
 	go func() {
 		defer close(s.done)
-		defer s.turn(next)
 		s.await(n)
 		guarded(f)
+		s.turn(next)
+		s.await(last)
 	}()
 }
 
 // join waits for the other goroutine, and synchronises.
-func (s *turns) join() { <-s.done }
+func (s *turns) join() {
+	s.turn(last)
+	<-s.done
+}
