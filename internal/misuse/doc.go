@@ -14,9 +14,9 @@
 // returned, and later if it is said by what a program does afterwards: it asks
 // check.Verify, uses the memory again, gives back what is free, and looks for escapes.
 //
-// A report must name the right line: that of the allocation in the check build and
-// in the guard's, that of the release of an escape, that of the wrong access in what a
-// sanitizer prints. Where it does not, the table says so.
+// A report must name the right line: that of the allocation in the check build, that
+// of the release in the guard's and of an escape, that of the wrong access in what a
+// sanitizer prints, which has its address only. Where it does not, the table says so.
 //
 //	go test ./internal/misuse           the default build, escapes and guard, with some types
 //	go test ./internal/misuse -every    with all types and offsets

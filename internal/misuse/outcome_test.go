@@ -27,8 +27,8 @@ var (
 	siteLine = regexp.MustCompile(`(?m)^@ line (\w+) (\S+)$`)
 )
 
-// outcome reads what a child process printed of a trial.
-func outcomeOf(t *trial, x made) outcome {
+// outcomeOf reads what a child process printed of a trial.
+func (m mode) outcomeOf(t *trial, x made) outcome {
 	now, later, _ := strings.Cut(x.text, mark+"later\n")
 	_, now, _ = strings.Cut(now, mark+"now\n")
 	crashed := x.died && later == "" && t.name != atOnce
@@ -40,8 +40,8 @@ func outcomeOf(t *trial, x made) outcome {
 		}
 	}
 	line := "allocated"
-	if !strings.Contains(text, "\nallocated at\n") {
-		line = "released" // of the guard, of a chunk
+	if m.paged && strings.Contains(text, "\nreleased at\n") {
+		line = "released" // a chunk was allocated where its arena was, if that is known
 	}
 	switch o.how {
 	case "":

@@ -74,11 +74,11 @@ func (m mode) run(t *testing.T, list []*trial) map[string]result {
 			mu.Lock()
 			defer mu.Unlock()
 			for x, got := range made {
-				o := outcomeOf(x, got)
+				o := m.outcomeOf(x, got)
 				for n := 0; n < 8 && x.name == atOnce && o.when == "no"; n++ { // some other damage came first
 					again, _ := m.make([]*trial{x})
 					got = again[x]
-					o = outcomeOf(x, got)
+					o = m.outcomeOf(x, got)
 				}
 				all[x.String()] = result{o, got.text}
 				if *show != "" && strings.Contains(x.String(), *show) {
