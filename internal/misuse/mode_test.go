@@ -1,6 +1,8 @@
 package misuse_test
 
 import (
+	"runtime"
+
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 )
@@ -34,7 +36,8 @@ var modes = []mode{
 	{name: "check", here: check.Enabled && !magazine.Race && !asan, faults: true, escapes: true,
 		env: []string{"HAVEN_CHECK=", "HAVEN_ESCAPES=1", noGuard}},
 	{name: "asan", here: asan, env: []string{noEscapes, noGuard, "ASAN_OPTIONS=detect_leaks=0:symbolize=0"}},
-	{name: "guard", here: !check.Enabled && !magazine.Race && !asan, faults: true, batch: 1 /* there are so many slots */, warm: true, paged: true,
+	{name: "guard", here: !check.Enabled && !magazine.Race && !asan && runtime.GOOS == "linux",
+		faults: true, batch: 1 /* there are so many slots */, warm: true, paged: true,
 		env: []string{noEscapes, "HAVEN_GUARD=1,255", "GOMAXPROCS=1"}}, // contexts find the same chunks again
 	{name: "escapes", here: !check.Enabled && !magazine.Race && !asan, faults: true, escapes: true,
 		env: []string{"HAVEN_ESCAPES=1", noGuard}},

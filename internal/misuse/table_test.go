@@ -75,7 +75,7 @@ func (m mode) run(t *testing.T, list []*trial) map[string]result {
 			defer mu.Unlock()
 			for x, got := range made {
 				o := m.outcomeOf(x, got)
-				for n := 0; n < 8 && x.name == atOnce && o.when == "no"; n++ { // some other damage came first
+				for n := 0; n < 3 && x.name == atOnce && o.when == "no"; n++ { // some other damage came first
 					again, _ := m.make([]*trial{x})
 					got = again[x]
 					o = m.outcomeOf(x, got)
