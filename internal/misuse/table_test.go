@@ -42,8 +42,14 @@ func TestTable(t *testing.T) {
 			}
 			want := readTable(t, file)
 			for _, x := range list {
-				if o, w := got[x.String()].outcome, want.of(x); o != w {
-					t.Errorf("%v: %v, and the table says %v:\n%s", x, o, w, got[x.String()].text)
+				r, w := got[x.String()], want.of(x)
+				// The race detector remembers a few accesses of each word, and the guard
+				// draws lots: what is seldom otherwise is not so four times.
+				for n := 0; n < 3 && r.outcome != w; n++ {
+					r = m.again(t, x)
+				}
+				if r.outcome != w {
+					t.Errorf("%v: %v, and the table says %v:\n%s", x, r.outcome, w, r.text)
 				}
 			}
 		})
@@ -74,19 +80,26 @@ func (m mode) run(t *testing.T, list []*trial) map[string]result {
 			mu.Lock()
 			defer mu.Unlock()
 			for x, got := range made {
-				o := m.outcomeOf(x, got)
-				for n := 0; n < 3 && x.name == atOnce && o.when == "no"; n++ { // some other damage came first
-					again, _ := m.make([]*trial{x})
-					got = again[x]
-					o = m.outcomeOf(x, got)
+				r := result{m.outcomeOf(x, got), got.text}
+				for n := 0; n < 3 && x.name == atOnce && r.when == "no"; n++ { // some other damage came first
+					r = m.again(t, x)
 				}
-				all[x.String()] = result{o, got.text}
+				all[x.String()] = r
 				if *show != "" && strings.Contains(x.String(), *show) {
-					t.Logf("%v: %v\n%s", x, o, got.text)
+					t.Logf("%v: %v\n%s", x, r.outcome, r.text)
 				}
 			}
 		}()
 	}
 	wg.Wait()
 	return all
+}
+
+// again makes one trial, in a process of its own.
+func (m mode) again(t *testing.T, x *trial) result {
+	made, err := m.make([]*trial{x})
+	if err != nil {
+		t.Error(err)
+	}
+	return result{m.outcomeOf(x, made[x]), made[x].text}
 }
