@@ -3,6 +3,7 @@ package pool_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -59,6 +60,7 @@ var twiceKinds = map[string][]pool.Option{
 func TestPutTwiceFoundAtFlush(t *testing.T) {
 	testkit.NeedsReuse(t)
 	noGC(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // what is in the magazines of another P stays there
 	for name, opts := range twiceKinds {
 		for _, between := range []int{0, 5, 2 * pool.Rounds, 500} {
 			p := pool.New[object](nil, append(opts, pool.Name("p"))...)
