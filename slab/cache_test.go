@@ -6,10 +6,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/slab"
@@ -36,6 +38,17 @@ func atRest[T any](t testing.TB, c *slab.Cache[T]) slab.Stats {
 func onOneP(t testing.TB) {
 	old := runtime.GOMAXPROCS(1)
 	t.Cleanup(func() { runtime.GOMAXPROCS(old) })
+	// The cleanup by which steps are told of collections may have stayed on another P
+	// (GC.md fact 15), until Check makes a new one.
+	var told atomic.Bool
+	p := new(*byte)
+	gccycle.Watch(p, func(**byte, gccycle.Pressure) { told.Store(true) })
+	for deadline := time.Now().Add(time.Minute); !told.Load(); gccycle.Check() {
+		if testkit.CollectGarbage(); time.Now().After(deadline) {
+			t.Fatal("nobody is told of collections")
+		}
+	}
+	runtime.KeepAlive(p)
 }
 
 // A linked has pointers at both ends.
