@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -239,26 +240,33 @@ var bumpScenarios = append([]scenario{
 		}
 	}, []string{"use by two goroutines at once", "a bump arena is for one at a time"}},
 	{"fixed: two goroutines allocate", func(here func(string)) {
-		f := bump.NewFixed(1 << 20)
-		hammer(func() {
-			if _, err := f.TryAlloc(8, 8); err != nil {
-				panic(err)
+		hammer(func() func() {
+			f := bump.NewFixed(1 << 20)
+			return func() {
+				if _, err := f.TryAlloc(8, 8); err != nil {
+					panic(err)
+				}
 			}
 		})
 	}, []string{"use by two goroutines at once", "a fixed arena of 1048576 bytes"}},
 	{"bump: two goroutines allocate", func(here func(string)) {
-		var a bump.Arena
-		hammer(func() { bump.New[node](&a) })
+		hammer(func() func() {
+			var a bump.Arena
+			return func() { bump.New[node](&a) }
+		})
 	}, []string{"use by two goroutines at once", "a bump arena"}},
 	{"arena: two goroutines allocate", func(here func(string)) {
-		a := arena.NewArena(arena.Name("shared"))
-		hammer(func() { arena.New[node](a) })
+		hammer(func() func() {
+			a := arena.NewArena(arena.Name("shared"))
+			return func() { arena.New[node](a) }
+		})
 	}, []string{"use by two goroutines at once", `arena "shared"`}},
 }, zoneScenarios()...)
 
-// hammer calls use in two goroutines until it is reported, or time is up. Whatever else
-// goes wrong in it does not count.
-func hammer(use func()) {
+// hammer uses a thing in two goroutines until that is reported, or time is up. Whatever
+// else goes wrong in it does not count. As that may be the end of all use of the thing,
+// there is a fresh one from time to time.
+func hammer(fresh func() (use func())) {
 	found := make(chan *check.Report, 1)
 	check.Handle(func(r *check.Report) {
 		if r.Other != "" {
@@ -268,20 +276,25 @@ func hammer(use func()) {
 			}
 		}
 	})
-	for range 2 {
-		go func() {
-			for {
-				func() {
-					defer func() { _ = recover() }()
-					use()
-				}()
-			}
-		}()
-	}
-	select {
-	case r := <-found:
-		panic(r)
-	case <-time.After(20 * time.Second):
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
+		use := fresh()
+		var stop atomic.Bool
+		for range 2 {
+			go func() {
+				for !stop.Load() {
+					func() {
+						defer func() { _ = recover() }()
+						use()
+					}()
+				}
+			}()
+		}
+		select {
+		case r := <-found:
+			panic(r)
+		case <-time.After(time.Second / 5):
+			stop.Store(true)
+		}
 	}
 }
 

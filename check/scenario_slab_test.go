@@ -14,22 +14,30 @@ func init() { scenarios = append(scenarios, slabScenarios...) }
 
 var slabScenarios = []scenario{
 	{"local: two goroutines allocate", func(here func(string)) {
-		var l slab.Local[node]
-		hammer(func() { l.Alloc() })
+		hammer(func() func() {
+			var l slab.Local[node]
+			return func() { l.Alloc() }
+		})
 	}, []string{"use by two goroutines at once", "a Local is for one at a time", "meanwhile another goroutine at"}},
 	{"local: two goroutines free", func(here func(string)) {
-		var l slab.Local[node]
-		hammer(func() { l.Free(l.Alloc()) })
+		hammer(func() func() {
+			var l slab.Local[node]
+			return func() { l.Free(l.Alloc()) }
+		})
 	}, []string{"use by two goroutines at once", "a Local is for one at a time"}},
 	{"table: two goroutines insert", func(here func(string)) {
-		t := slab.NewTable[node](slab.Name("sessions"))
-		hammer(func() { t.Insert(node{}) })
+		hammer(func() func() {
+			t := slab.NewTable[node](slab.Name("sessions"))
+			return func() { t.Insert(node{}) }
+		})
 	}, []string{"use by two goroutines at once", `table "sessions" is for one at a time`}},
 	{"table: two goroutines remove", func(here func(string)) {
-		t := slab.NewTable[node](slab.Name("sessions"))
-		hammer(func() {
-			h, _ := t.Insert(node{})
-			t.Remove(h)
+		hammer(func() func() {
+			t := slab.NewTable[node](slab.Name("sessions"))
+			return func() {
+				h, _ := t.Insert(node{})
+				t.Remove(h)
+			}
 		})
 	}, []string{"use by two goroutines at once", `table "sessions" is for one at a time`}},
 	{"local: a field written after Free", func(here func(string)) {
