@@ -14,24 +14,8 @@ import (
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/guard"
+	"github.com/haven-mem/haven/internal/testkit"
 )
-
-// ungoverned skips a test that sets the guard where the environment does.
-func ungoverned(t *testing.T) {
-	t.Helper()
-	if os.Getenv(guard.Variable) != "" {
-		t.Skip("the environment says what is guarded")
-	}
-}
-
-func guarded(t *testing.T) {
-	t.Helper()
-	ungoverned(t)
-	if err := guard.Set(1, 200); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { guard.Set(0, 0) })
-}
 
 // explained returns the explanation of the fault that f takes, or nil.
 func explained(f func()) (r *check.Report) {
@@ -46,7 +30,7 @@ type plain struct{ a, b int64 }
 // onPages returns an arena whose chunk of plain values lies on pages of its own.
 func onPages(t *testing.T, opts ...arena.Option) *arena.Arena {
 	t.Helper()
-	guarded(t)
+	testkit.Guard(t, 1, 200)
 	a := arena.NewArena(opts...)
 	arena.New[plain](a)
 	a.Reset()
@@ -64,7 +48,7 @@ func TestGuardStats(t *testing.T) {
 	var stats [2][]string
 	for on := range 2 {
 		if on == 1 {
-			guarded(t)
+			testkit.Guard(t, 1, 200)
 		}
 		a := arena.NewArena(arena.Retain(1 << 20))
 		for i := range 60 {
@@ -125,7 +109,7 @@ func TestGuardTrim(t *testing.T) {
 
 // What has pointers stays where the collector sees them.
 func TestGuardPointers(t *testing.T) {
-	guarded(t)
+	testkit.Guard(t, 1, 200)
 	a := arena.NewArena()
 	for range 10 {
 		n := arena.New[node](a)

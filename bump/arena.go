@@ -205,20 +205,21 @@ func (a *Arena) Reset() {
 	if a.root == nil {
 		return
 	}
-	used := a.inUse()
+	spent := a.spent()
+	used := spent - a.zones()
 	if sanitize.Enabled {
 		a.revoke()
 	}
 	a.high = max(a.high, used)
 	// The mark is of what a chunk takes that has room for all, counting the 8
 	// bytes that New leaves free.
-	a.peak.Note(int(a.spent() + overhead + 8))
+	a.peak.Note(int(spent + overhead + 8))
 	keep := len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0])
 	if check.Enabled {
 		a.verify()
 	}
 	switch {
-	case check.Enabled && a.spent() > 0 && a.retire(keep):
+	case check.Enabled && spent > 0 && a.retire(keep):
 		if !keep {
 			a.peak.Cap(chunk.Retain)
 		}

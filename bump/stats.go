@@ -1,6 +1,10 @@
 package bump
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/haven-mem/haven/internal/check"
+)
 
 // Stats describes an allocator's memory in bytes. The numbers add up:
 //
@@ -44,10 +48,14 @@ func (a *Arena) Stats() Stats {
 }
 
 // inUse brings the root's list up to date and returns the bytes handed out.
-func (a *Arena) inUse() uintptr {
-	n := a.spent()
-	for i := range a.root.chunks {
-		n -= a.root.chunks[i].bytes()
+func (a *Arena) inUse() uintptr { return a.spent() - a.zones() }
+
+// zones returns the bytes of the red zones of the check build.
+func (a *Arena) zones() (n uintptr) {
+	if check.Enabled {
+		for i := range a.root.chunks {
+			n += a.root.chunks[i].bytes()
+		}
 	}
 	return n
 }

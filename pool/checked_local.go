@@ -13,12 +13,7 @@ func (l *Local[T]) checks() bool { return unsafe.Sizeof(*new(T)) > 0 && check.Po
 
 // getChecked is Get.
 func (l *Local[T]) getChecked() *T {
-	if l.top == nil {
-		l.fill()
-	}
-	x := l.top
-	l.top = nil
-	l.gets++
+	x := l.take()
 	if l.checks() {
 		loanOf(x, l.title()).Got(nil)
 	}

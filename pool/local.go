@@ -108,6 +108,17 @@ func (l *Local[T]) Put(x *T) {
 	}
 }
 
+// take is Get where there is more to do, but for that.
+func (l *Local[T]) take() *T {
+	if l.top == nil {
+		l.fill()
+	}
+	x := l.top
+	l.top = nil
+	l.gets++
+	return x
+}
+
 // fill is Get's way when there is no top: it makes one.
 //
 //go:noinline

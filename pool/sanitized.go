@@ -21,12 +21,7 @@ func (b *Bytes) mustHave(p *[]byte) {
 
 // getGranted is Get with -asan and -msan.
 func (l *Local[T]) getGranted() *T {
-	if l.top == nil {
-		l.fill()
-	}
-	x := l.top
-	l.top = nil
-	l.gets++
+	x := l.take()
 	sanitize.Grant(unsafe.Pointer(x), unsafe.Sizeof(*x))
 	return x
 }

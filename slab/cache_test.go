@@ -43,11 +43,11 @@ func onOneP(t testing.TB) {
 	var told atomic.Bool
 	p := new(*byte)
 	gccycle.Watch(p, func(**byte, gccycle.Pressure) { told.Store(true) })
-	for deadline := time.Now().Add(time.Minute); !told.Load(); gccycle.Check() {
-		if testkit.CollectGarbage(); time.Now().After(deadline) {
-			t.Fatal("nobody is told of collections")
-		}
-	}
+	testkit.Until(t, "somebody is told of collections", func() bool {
+		gccycle.Check()
+		testkit.CollectGarbage()
+		return told.Load()
+	})
 	runtime.KeepAlive(p)
 }
 

@@ -4,7 +4,6 @@ package slab_test
 
 import (
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -15,24 +14,6 @@ import (
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/slab"
 )
-
-// ungoverned skips a test that sets the guard where the environment does.
-func ungoverned(t *testing.T) {
-	t.Helper()
-	if os.Getenv(guard.Variable) != "" {
-		t.Skip("the environment says what is guarded")
-	}
-}
-
-// guarded turns the guard on for a test.
-func guarded(t *testing.T, rate, slots int) {
-	t.Helper()
-	ungoverned(t)
-	if err := guard.Set(rate, slots); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { guard.Set(0, 0) })
-}
 
 // isGuarded reports whether the object, of a type without pointers, is none of a slab.
 func isGuarded[T any](p *T) bool {
@@ -52,7 +33,7 @@ func testGuardStats[T any](t *testing.T) {
 	var stats [2][]slab.Stats
 	for on := range 2 {
 		if on == 1 {
-			guarded(t, 1, 255)
+			testkit.Guard(t, 1, 255)
 		}
 		c := slab.NewCache[T](slab.Capacity(100))
 		var held []*T
@@ -114,7 +95,7 @@ func testGuardStats[T any](t *testing.T) {
 
 // Caches with Init or Clear are left out, and objects that are too large.
 func TestGuardLeavesOut(t *testing.T) {
-	guarded(t, 1, 255)
+	testkit.Guard(t, 1, 255)
 	if isGuarded(slab.NewCache[[3]int](slab.Init(func(*[3]int) {})).Alloc()) ||
 		isGuarded(slab.NewCache[[3]int](slab.Clear(func(*[3]int) {})).Alloc()) ||
 		isGuarded(slab.NewCache[[1<<16 + 1]byte](slab.Capacity(9)).Alloc()) ||
@@ -133,7 +114,7 @@ func TestGuardLeavesOut(t *testing.T) {
 func TestGuardLate(t *testing.T) {
 	var c slab.Cache[[2]int]
 	c.Free(c.Alloc())
-	guarded(t, 1, 255)
+	testkit.Guard(t, 1, 255)
 	testkit.Eventually(t, "an object is guarded", func() bool {
 		p := c.Alloc()
 		defer c.Free(p)
@@ -148,7 +129,7 @@ func TestGuardLate(t *testing.T) {
 // At a rate, about so many of the objects are guarded as the clock allows, and the fast
 // path is back in between.
 func TestGuardRate(t *testing.T) {
-	guarded(t, 1000, 255)
+	testkit.Guard(t, 1000, 255)
 	c := slab.NewCache[[2]int]()
 	testkit.Until(t, "objects are guarded", func() bool {
 		for range 10_000 {
@@ -176,7 +157,7 @@ func TestGuardRate(t *testing.T) {
 
 // Free of a guarded object twice, and to another cache, is found at once.
 func TestGuardMisuse(t *testing.T) {
-	guarded(t, 1, 255)
+	testkit.Guard(t, 1, 255)
 	c, d := slab.NewCache[[]int](slab.Name("orders")), slab.NewCache[[]int](slab.Name("trades"))
 	p, q, r := c.Alloc(), c.Alloc(), d.Alloc()
 	c.Free(p)
@@ -203,13 +184,11 @@ func TestGuardMisuse(t *testing.T) {
 
 // Goroutines allocate here and free there, with the guard going on and off.
 func TestGuardConcurrent(t *testing.T) {
-	ungoverned(t)
-	defer guard.Set(0, 0)
 	type node struct {
 		next *node
 		n    [2]int
 	}
-	guard.Set(1, 32)
+	testkit.Guard(t, 1, 32)
 	c, d := slab.NewCache[node](), slab.NewCache[[5]int]()
 	n := 20_000
 	if testing.Short() {
@@ -259,7 +238,7 @@ func TestGuardConcurrent(t *testing.T) {
 
 // Fast paths are back when no guarded object is in use.
 func TestGuardHooks(t *testing.T) {
-	guarded(t, 1, 255)
+	testkit.Guard(t, 1, 255)
 	c := slab.NewCache[[2]int]()
 	p, q := c.Alloc(), c.Alloc()
 	guard.Set(0, 0)

@@ -109,6 +109,15 @@ func (l *Local[T]) Free(p *T) {
 	}
 }
 
+// pop is Alloc where there is more to do, but for that.
+func (l *Local[T]) pop() *T {
+	if l.i == 0 {
+		l.refill()
+	}
+	l.i--
+	return l.mag[l.i]
+}
+
 // A spill is Free's way to settle. It has no type parameter because a call of a
 // method with one costs four more of the inliner's budget.
 type spill struct{ settle func() }

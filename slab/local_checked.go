@@ -20,11 +20,7 @@ func (l *Local[T]) begin() *check.Busy {
 // allocChecked is Alloc.
 func (l *Local[T]) allocChecked() *T {
 	defer l.begin().Exit()
-	if l.i == 0 {
-		l.refill()
-	}
-	l.i--
-	p := l.mag[l.i]
+	p := l.pop()
 	l.checked.Alloc(unsafe.Pointer(p), "", l.title(), reflect.TypeFor[T]())
 	return p
 }

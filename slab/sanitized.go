@@ -12,11 +12,7 @@ import (
 
 // allocGranted is Alloc with -asan and -msan.
 func (l *Local[T]) allocGranted() *T {
-	if l.i == 0 {
-		l.refill()
-	}
-	l.i--
-	p := l.mag[l.i]
+	p := l.pop()
 	sanitize.Grant(unsafe.Pointer(p), unsafe.Sizeof(*p))
 	return p
 }

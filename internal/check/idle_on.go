@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 	"weak"
+
+	"github.com/haven-mem/haven/internal/registry"
 )
 
 // Idle is what was put into a pool, and waits in a queue of its own before the pool
@@ -36,11 +38,8 @@ const mostKeeps = 64
 // overhead is about what is kept for something that waits, in bytes.
 const overhead = 512
 
-// queues are those of all pools. The list keeps none alive.
-var queues struct {
-	mu   sync.Mutex
-	list []weak.Pointer[idleSelf]
-}
+// queues are those of all pools.
+var queues registry.List[idleSelf]
 
 // here returns what stands for q.
 func (q *Idle) here() *idleSelf {
@@ -49,9 +48,7 @@ func (q *Idle) here() *idleSelf {
 	if q.self == nil {
 		q.self = &idleSelf{q}
 		q.held = heldBy(q.self)
-		queues.mu.Lock()
-		defer queues.mu.Unlock()
-		queues.list = append(queues.list, weak.Make(q.self))
+		queues.Add(q.self)
 	}
 	return q.self
 }
@@ -165,18 +162,7 @@ func (q *Idle) verify() (found []*Report) {
 }
 
 func verifyIdle() (found []*Report) {
-	queues.mu.Lock()
-	var live []*idleSelf
-	kept := queues.list[:0]
-	for _, w := range queues.list {
-		if s := w.Value(); s != nil {
-			live = append(live, s)
-			kept = append(kept, w)
-		}
-	}
-	queues.list = kept
-	queues.mu.Unlock()
-	for _, s := range live {
+	for s := range queues.All() {
 		found = append(found, s.q.verify()...)
 	}
 	return found

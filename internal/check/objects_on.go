@@ -53,7 +53,7 @@ func (o *Objects) Alloc(p unsafe.Pointer, name, owner string, t reflect.Type) {
 	defer o.mu.Unlock()
 	if o.by == nil {
 		o.by = make(map[unsafe.Pointer]*object)
-		everyone.add(o)
+		o.enlist()
 	}
 	o.by[p] = x
 }
@@ -66,7 +66,7 @@ func (o *Objects) Check(p unsafe.Pointer, owner string) *Report {
 	switch {
 	case x == nil:
 		r := &Report{What: "free of a foreign pointer", Detail: fmt.Sprintf("%p is no object of %s that is in use", p, owner), Now: Release().String()}
-		if y, off := everyone.find(p); y != nil {
+		if y, off := findObject(p); y != nil {
 			r.Memory, r.Allocated = y.what.String(), y.what.allocations()
 			if off > 0 {
 				r.What, r.Detail = "free of an interior pointer", fmt.Sprintf("%p points %d bytes into an object", p, off)

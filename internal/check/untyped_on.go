@@ -10,6 +10,8 @@ import (
 	"sort"
 	"sync"
 	"unsafe"
+
+	"github.com/haven-mem/haven/internal/registry"
 )
 
 // Zone is the size in bytes of a red zone. There is one before each allocation in
@@ -47,7 +49,7 @@ type region struct {
 }
 
 // arenas has all that live.
-var arenas living[Untyped]
+var arenas registry.List[Untyped]
 
 // NewUntyped returns an Untyped for memory of that owner, or nil if nothing is to be
 // checked there.
@@ -56,7 +58,7 @@ func NewUntyped(owner string) *Untyped {
 		return nil
 	}
 	u := &Untyped{owner: owner}
-	arenas.add(u)
+	arenas.Add(u)
 	return u
 }
 
@@ -280,7 +282,7 @@ func (u *Untyped) Clear() {
 }
 
 func verifyUntyped() (found []*Report) {
-	live := arenas.all()
+	live := slices.Collect(arenas.All())
 	for _, u := range live {
 		found = append(found, u.Damage()...)
 	}

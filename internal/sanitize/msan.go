@@ -2,49 +2,8 @@
 
 package sanitize
 
-/*
-#include <stddef.h>
-#include <stdint.h>
-
-// The sanitizer's interface.
-void __msan_poison(void const volatile *p, size_t n);
-void __msan_unpoison(void const volatile *p, size_t n);
-intptr_t __msan_test_shadow(void const volatile *p, size_t n);
-
-static void haven_poison(uintptr_t p, size_t n) { __msan_poison((void *)p, n); }
-static void haven_unpoison(uintptr_t p, size_t n) { __msan_unpoison((void *)p, n); }
-static int haven_poisoned(uintptr_t p) { return __msan_test_shadow((void *)p, 1) >= 0; }
-*/
-import "C"
-
-import (
-	"runtime"
-	"unsafe"
-)
-
 const (
 	Address = false // built with -asan
 	Memory  = true  // built with -msan
 	Race    = false // built with -race
-
-	// Zone is how many bytes must lie between two pieces of untyped memory so that
-	// whoever runs over the end of one by up to so many is found.
-	Zone = 8
 )
-
-// SAFETY: GC.md fact 13: heap memory does not move. Addresses are passed as numbers,
-// so that cgo does not look at what is there.
-
-func poison(p unsafe.Pointer, n uintptr) {
-	C.haven_poison(C.uintptr_t(uintptr(p)), C.size_t(n))
-	runtime.KeepAlive(p)
-}
-
-func unpoison(p unsafe.Pointer, n uintptr) {
-	C.haven_unpoison(C.uintptr_t(uintptr(p)), C.size_t(n))
-	runtime.KeepAlive(p)
-}
-
-func poisoned(p unsafe.Pointer) bool { return C.haven_poisoned(C.uintptr_t(uintptr(p))) != 0 }
-
-func wrote(unsafe.Pointer, uintptr) {}

@@ -1,0 +1,21 @@
+package testkit
+
+import (
+	"os"
+	"testing"
+
+	"github.com/haven-mem/haven/internal/guard"
+)
+
+// Guard turns the sampled guard on for a test, as guard.Set does. It skips the test
+// where the environment says what is guarded.
+func Guard(t testing.TB, rate, slots int) {
+	t.Helper()
+	if os.Getenv(guard.Variable) != "" {
+		t.Skip("the environment says what is guarded")
+	}
+	if err := guard.Set(rate, slots); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { guard.Set(0, 0) })
+}
