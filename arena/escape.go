@@ -30,7 +30,7 @@ func (a *Arena) beginRelease() *escape.Release {
 	return escape.Begin("arena", a.name, a.made)
 }
 
-// surrender adds the lane's chunks in use to a release, and clears them.
+// surrender clears the lane's chunks in use, adds them to a release, and leaves them.
 func (l *Lane[T]) surrender(r *escape.Release) {
 	typ := reflect.TypeFor[T]().String()
 	add := func(buf []T) {
@@ -42,18 +42,19 @@ func (l *Lane[T]) surrender(r *escape.Release) {
 	clear(l.buf[:lo])
 	clear(l.buf[hi:])
 	add(l.buf)
-	if l.rest == nil {
-		return
+	if o := l.rest; o != nil {
+		for _, s := range o.full {
+			clear(s.buf[:s.lo])
+			clear(s.buf[s.hi:])
+			add(s.buf)
+		}
+		for _, buf := range o.large {
+			clear(buf)
+			add(buf)
+		}
 	}
-	for _, s := range l.rest.full {
-		clear(s.buf[:s.lo])
-		clear(s.buf[s.hi:])
-		add(s.buf)
-	}
-	for _, buf := range l.rest.large {
-		clear(buf)
-		add(buf)
-	}
+	l.drop()
+	l.forget(l.a.retained())
 }
 
 // surrender adds the lane's chunks in use to a release, and clears them.

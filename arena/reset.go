@@ -63,15 +63,13 @@ func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	switch {
 	case r != nil && l.active:
 		l.surrender(r)
-		l.drop()
-		l.forget(l.a.retained())
 	case l.rest != nil && l.rest.any():
 		// Several chunks. Let them go; the next use makes a single one that
 		// holds as much, which also saves clearing these, unless it is too
 		// much to be kept.
 		l.drop()
 		l.forget(l.a.retained())
-	case l.outgrown():
+	case l.grown() && l.peak.Outgrown(len(l.buf)): // too large to keep
 		l.drop()
 	case l.active:
 		lo, hi := l.bounds()
@@ -88,10 +86,10 @@ func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
 	return used * l.size(), l.listed
 }
 
-// outgrown reports whether the chunk is too large to keep. A first chunk never
-// is: replacing it would gain nothing.
-func (l *Lane[T]) outgrown() bool {
-	return uintptr(len(l.buf)-1)*unsafe.Sizeof(*new(T)) >= l.a.firstChunk() && l.peak.Outgrown(len(l.buf))
+// grown reports whether the chunk is larger than a first one, which is never too large
+// to keep: replacing it would gain nothing.
+func (l *Lane[T]) grown() bool {
+	return uintptr(len(l.buf)-1)*unsafe.Sizeof(*new(T)) >= l.a.firstChunk()
 }
 
 // any reports whether there is a chunk beside the open one.

@@ -131,13 +131,18 @@ func (l *Lane[T]) inUse() int {
 	if !l.active {
 		return 0
 	}
-	lo, hi := l.bounds()
-	n := lo + len(l.buf) - hi
-	if r := l.rest; r != nil {
-		for _, f := range r.full {
-			n += f.lo + len(f.buf) - f.hi
-		}
-		n += r.largeLen
+	n := len(l.buf) - l.i
+	if l.rest != nil {
+		n += l.rest.inUse()
+	}
+	return n
+}
+
+// inUse returns the number of elements handed out of these chunks.
+func (r *rest[T]) inUse() int {
+	n := r.largeLen
+	for _, f := range r.full {
+		n += f.lo + len(f.buf) - f.hi
 	}
 	return n
 }
