@@ -20,7 +20,7 @@ var faults struct {
 	first uintptr // the range
 	count int     // pages in it; 0: not reserved
 	next  int
-	known [remembered]fault // by page, modulo their number; older ones give way
+	known []fault // by page, modulo remembered; older ones give way
 }
 
 // remembered is how many releases are known by their page. The pages of the others
@@ -48,6 +48,9 @@ func page(r *Released, allocated places) uintptr {
 		faults.first, faults.count = first, size/stride
 	}
 	at := faults.next
+	if at == len(faults.known) && at < remembered {
+		faults.known = append(faults.known, fault{})
+	}
 	faults.known[at%remembered] = fault{at, r.Owner, r.Type, r.N - (r.To - r.From), r.Site, allocated}
 	if faults.next++; faults.next == faults.count {
 		faults.next = 0
@@ -64,8 +67,8 @@ func releasedAt(address uintptr) (f fault, poison bool) {
 	if faults.count == 0 || address < faults.first || i >= uintptr(faults.count) {
 		return fault{}, false
 	}
-	if f := faults.known[int(i)%remembered]; f.page == int(i) {
-		return f, true
+	if k := int(i) % remembered; k < len(faults.known) && faults.known[k].page == int(i) {
+		return faults.known[k], true
 	}
 	return fault{}, true
 }
