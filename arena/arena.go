@@ -69,7 +69,8 @@ type Arena struct {
 
 // A lane is a Lane[T] of whatever T, or a dynamic one.
 type lane interface {
-	rewind(*escape.Release) (bytes int, listed bool)
+	rewind() (bytes int, listed bool)
+	rewindTo(*escape.Release) (bytes int, listed bool)
 	guard()
 	position() position
 	release(position)
@@ -216,11 +217,13 @@ func (a *Arena) Reset() {
 	}
 	used, kept := 0, 0
 	for i, l := range a.listed {
-		of := r
-		if one >= 0 && i != one {
-			of = nil
+		var n int
+		var listed bool
+		if r != nil && (one < 0 || i == one) {
+			n, listed = l.rewindTo(r)
+		} else {
+			n, listed = l.rewind()
 		}
-		n, listed := l.rewind(of)
 		used += n
 		if listed {
 			if kept != i {

@@ -121,7 +121,9 @@ func (l *dynamicLane) inUse() int {
 
 func (l *dynamicLane) usedBytes() int { return l.inUse() * l.size }
 
-func (l *dynamicLane) rewind(r *escape.Release) (bytes int, listed bool) {
+func (l *dynamicLane) rewind() (bytes int, listed bool) { return l.rewindTo(nil) }
+
+func (l *dynamicLane) rewindTo(r *escape.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	l.note(used)
 	if check.Enabled && l.retireAll() {

@@ -6,6 +6,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/guard"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // Reset takes back every value the lane handed out and keeps the memory for
@@ -29,7 +30,7 @@ func (l *Lane[T]) Reset() {
 		if l.watched.Due() {
 			r = l.a.beginRelease()
 		}
-		l.rewind(r)
+		l.rewindTo(r)
 		if check.Enabled {
 			l.endRelease()
 		}
@@ -49,8 +50,33 @@ func (l *Lane[T]) Reset() {
 // returns how many bytes were in use, and whether the lane was used at all: if
 // not, it is no longer listed.
 //
-// If r is not nil the chunks of a lane in use are added to it, and none stays.
-func (l *Lane[T]) rewind(r *escape.Release) (bytes int, listed bool) {
+// This is the way of a lane with one chunk, and no more than that: what is rare is in
+// rewindTo. There is a copy of this code for each type, and a Reset goes through many.
+func (l *Lane[T]) rewind() (bytes int, listed bool) {
+	if check.Enabled || sanitize.Enabled || !l.active || l.rest != nil || l.guarded {
+		return l.rewindTo(nil)
+	}
+	used := len(l.buf) - l.i
+	l.note(used)
+	if l.grown() && l.peak.Outgrown(len(l.buf)) { // too large to keep
+		l.drop()
+	} else {
+		lo, hi := l.bounds()
+		if lo > 0 {
+			clear(l.buf[:lo])
+		}
+		if hi < len(l.buf) {
+			clear(l.buf[hi:])
+		}
+	}
+	l.free, l.i = nil, 0
+	l.active = false
+	return used * l.size(), true
+}
+
+// rewindTo is rewind of any lane. If r is not nil the chunks of a lane in use are added
+// to it, and none stays.
+func (l *Lane[T]) rewindTo(r *escape.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	l.note(used)
 	if check.Enabled && l.retireAll() {
