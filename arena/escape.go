@@ -38,9 +38,7 @@ func (l *Lane[T]) surrender(r *escape.Release) {
 			r.Add(typ, addr.First(buf), len(buf)*l.size())
 		}
 	}
-	lo, hi := l.bounds()
-	clear(l.buf[:lo])
-	clear(l.buf[hi:])
+	l.wipe()
 	add(l.buf)
 	if o := l.rest; o != nil {
 		for _, s := range o.full {

@@ -57,17 +57,10 @@ func (l *Lane[T]) rewind() (bytes int, listed bool) {
 		return l.rewindTo(nil)
 	}
 	used := len(l.buf) - l.i
-	l.note(used)
-	if l.grown() && l.peak.Outgrown(len(l.buf)) { // too large to keep
+	if l.settle(used, len(l.buf), unsafe.Sizeof(*new(T))) {
 		l.drop()
 	} else {
-		lo, hi := l.bounds()
-		if lo > 0 {
-			clear(l.buf[:lo])
-		}
-		if hi < len(l.buf) {
-			clear(l.buf[hi:])
-		}
+		l.wipe()
 	}
 	l.free, l.i = nil, 0
 	l.active = false
@@ -78,7 +71,7 @@ func (l *Lane[T]) rewind() (bytes int, listed bool) {
 // to it, and none stays.
 func (l *Lane[T]) rewindTo(r *escape.Release) (bytes int, listed bool) {
 	used := l.inUse()
-	l.note(used)
+	outgrown := l.settle(used, len(l.buf), unsafe.Sizeof(*new(T)))
 	if check.Enabled && l.retireAll() {
 		r = nil // they are watched when they leave the quarantine
 	}
@@ -95,16 +88,10 @@ func (l *Lane[T]) rewindTo(r *escape.Release) (bytes int, listed bool) {
 		// much to be kept.
 		l.drop()
 		l.forget(l.a.retained())
-	case l.grown() && l.peak.Outgrown(len(l.buf)): // too large to keep
+	case outgrown:
 		l.drop()
 	case l.active:
-		lo, hi := l.bounds()
-		if lo > 0 {
-			clear(l.buf[:lo])
-		}
-		if hi < len(l.buf) {
-			clear(l.buf[hi:])
-		}
+		l.wipe()
 	}
 	l.free, l.i = nil, 0
 	l.active = false
@@ -112,10 +99,15 @@ func (l *Lane[T]) rewindTo(r *escape.Release) (bytes int, listed bool) {
 	return used * l.size(), l.listed
 }
 
-// grown reports whether the chunk is larger than a first one, which is never too large
-// to keep: replacing it would gain nothing.
-func (l *Lane[T]) grown() bool {
-	return uintptr(len(l.buf)-1)*unsafe.Sizeof(*new(T)) >= l.a.firstChunk()
+// wipe clears what was handed out of the open chunk.
+func (l *Lane[T]) wipe() {
+	lo, hi := l.bounds()
+	if lo > 0 {
+		clear(l.buf[:lo])
+	}
+	if hi < len(l.buf) {
+		clear(l.buf[hi:])
+	}
 }
 
 // any reports whether there is a chunk beside the open one.
@@ -172,6 +164,15 @@ func (l *Lane[T]) forget(most int) {
 	if size := l.size(); size > 0 {
 		l.peak.Cap(most / size)
 	}
+}
+
+// settle is note, and reports whether a chunk of so many elements of size bytes is too
+// large to keep. A first chunk never is: replacing it would gain nothing.
+//
+//go:noinline
+func (r *record) settle(used, elems int, size uintptr) (outgrown bool) {
+	r.note(used)
+	return uintptr(elems-1)*size >= r.a.firstChunk() && r.peak.Outgrown(elems)
 }
 
 // note takes down, at a Reset, that used elements were in use.
