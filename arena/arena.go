@@ -57,6 +57,7 @@ type Arena struct {
 	callbacks []func()
 	calling   bool
 	watched   escape.Countdown // Resets to the next one that is watched
+	guarded   guard.Countdown  // and to the next that the guard samples
 	frames    []frame
 	positions []position
 	serial    uint64

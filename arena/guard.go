@@ -29,7 +29,7 @@ func (a *Arena) guard() {
 		for _, l := range a.listed {
 			l.guard()
 		}
-	case guard.Due():
+	case a.guarded.Due():
 		a.listed[rand.IntN(len(a.listed))].guard()
 	}
 }
