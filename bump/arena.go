@@ -118,7 +118,7 @@ func (a *Arena) take(start, end uintptr) {
 	// SAFETY: GC.md fact 5: low is at most hi, and slack bytes follow.
 	a.base = unsafe.Add(a.open.data, low)
 	a.left = hi - low
-	a.checkInvariants()
+	a.checkCursors()
 }
 
 // end returns the offset at which the latest low allocation ends.
@@ -332,16 +332,20 @@ func checkSize(op string, size uintptr) {
 	}
 }
 
-// checkInvariants verifies the picture and the equation of the type's comment,
-// in the check build only.
+// checkCursors verifies the picture of the type's comment, in the check build only.
+func (a *Arena) checkCursors() {
+	if check.Enabled && a.open.data != nil && (a.last > a.end() || a.hi() > a.open.size ||
+		unsafe.Add(a.open.data, roundUp(a.open.lo)) != a.base) {
+		panic(fmt.Sprintf("bump: cursors out of place: %+v base %v left %d last %d", a.open, a.base, a.left, a.last))
+	}
+}
+
+// checkInvariants verifies the equation there as well.
 func (a *Arena) checkInvariants() {
 	if !check.Enabled {
 		return
 	}
-	if a.open.data != nil && (a.last > a.end() || a.hi() > a.open.size ||
-		unsafe.Add(a.open.data, roundUp(a.open.lo)) != a.base) {
-		panic(fmt.Sprintf("bump: cursors out of place: %+v base %v left %d last %d", a.open, a.base, a.left, a.last))
-	}
+	a.checkCursors()
 	if s := a.Stats(); s.Reserved != s.InUse+s.Idle+s.Gaps+s.Overhead {
 		panic("bump: arena does not add up: " + s.String())
 	}

@@ -107,9 +107,32 @@ func TestHereIsKnown(t *testing.T) {
 			t.Errorf("look %d: site %#x", i, s)
 		}
 		for i := range known {
-			if x := known[i].Load(); x != 0 {
-				known[i].Store(x>>siteBits<<siteBits | uint64(other))
+			for k := range known[i] {
+				if x := known[i][k].Load(); x != 0 {
+					known[i][k].Store(x>>siteBits<<siteBits | uint64(other))
+				}
 			}
 		}
+	}
+}
+
+// Stacks that want the same place do not drive each other out, unless they are three.
+func TestRecall(t *testing.T) {
+	defer clear(known[:])
+	fingerprint := func(n uint64) uint64 { return n<<siteBits | 77 }
+	for n := range uint64(3) {
+		remember(fingerprint(n+1), Site(n+1))
+		for k := range n + 1 {
+			want := Site(k + 1)
+			if k+2 <= n {
+				want = 0
+			}
+			if s := recall(fingerprint(k + 1)); s != want {
+				t.Errorf("after %d, recall of %d: %d, want %d", n+1, k+1, s, want)
+			}
+		}
+	}
+	if s := recall(fingerprint(9)); s != 0 {
+		t.Errorf("what nobody remembered is %d", s)
 	}
 }

@@ -39,8 +39,9 @@ func Here(skip int) Site { return here(skip+1, set.depth) }
 func Release() Site { return here(2, deep) }
 
 // known has sites by the fingerprint of the stack: its upper bits, and the site in
-// the lower ones. A stack that has lost its place to another is captured again.
-var known [1 << 14]atomic.Uint64
+// the lower ones. A stack has two places; if it has lost them to others it is captured
+// again.
+var known [1 << 13][2]atomic.Uint64
 
 const siteBits = 24
 
@@ -54,16 +55,32 @@ func here(skip, depth int) Site {
 		return capture(skip+1, depth)
 	}
 	h += uint64(skip)<<8 + uint64(depth)
-	at := &known[h%uint64(len(known))]
-	const mask = 1<<siteBits - 1
-	if x := at.Load(); x != 0 && x&^mask == h&^mask {
-		return Site(x & mask)
+	if s := recall(h); s != 0 {
+		return s
 	}
 	s := capture(skip+1, depth)
-	if s <= mask {
-		at.Store(h&^mask | uint64(s))
-	}
+	remember(h, s)
 	return s
+}
+
+const siteMask = 1<<siteBits - 1
+
+// recall returns the site of the stack with that fingerprint, or 0.
+func recall(h uint64) Site {
+	at := &known[h%uint64(len(known))]
+	for i := range at {
+		if x := at[i].Load(); x != 0 && x&^siteMask == h&^siteMask {
+			return Site(x & siteMask)
+		}
+	}
+	return 0
+}
+
+func remember(h uint64, s Site) {
+	at := &known[h%uint64(len(known))]
+	if s <= siteMask {
+		at[1].Store(at[0].Swap(h&^siteMask | uint64(s)))
+	}
 }
 
 // capture is here by way of the runtime.
