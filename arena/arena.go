@@ -2,7 +2,6 @@ package arena
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 
 	"github.com/haven-mem/haven/internal/account"
@@ -211,10 +210,7 @@ func (a *Arena) Reset() {
 	var r *escape.Release
 	one := -1 // of the lanes is watched; -1: each
 	if a.watched.Due() && len(a.listed) > 0 {
-		r = a.beginRelease()
-		if !escape.Each() {
-			one = rand.IntN(len(a.listed))
-		}
+		r, one = a.choose()
 	}
 	used, kept := 0, 0
 	for i, l := range a.listed {

@@ -272,3 +272,36 @@ func TestWatchIsSeldom(t *testing.T) {
 		t.Errorf("%d of %d releases are watched", watched, n)
 	}
 }
+
+// A chunk of 32 MiB costs as much to make as 32 of one, and is watched as often as one
+// of them. An arena is a lane's or several lanes'.
+func TestLargeIsWatchedSeldom(t *testing.T) {
+	testkit.NeedsReuse(t)
+	defer escape.SampleEvery(0)
+	escape.SampleEvery(2)
+	const bytes, n = 32 << 20, 200
+	large := []arena.Option{arena.FirstChunk(bytes), arena.MaxChunk(bytes)}
+	a, b := arena.NewArena(large...), arena.NewArena(large...)
+	l := arena.LaneOf[[2]int](b)
+	for name, release := range map[string]func(){
+		"Arena": func() { arena.New[[2]int](a); a.Reset() },
+		"Lane":  func() { l.New(); l.Reset() },
+	} {
+		serial := escape.Now()
+		for range n {
+			release()
+		}
+		// Of 100 one in 32, and six standard deviations.
+		if watched := escape.Now() - serial; watched > 14 {
+			t.Errorf("%s.Reset: %d of %d releases are watched", name, watched, n)
+		}
+	}
+	end := escape.All()
+	serial := escape.Now()
+	arena.New[[2]int](a)
+	a.Reset()
+	end()
+	if watched := escape.Now() - serial; watched != 1 {
+		t.Errorf("%d of 1 are watched when all are", watched)
+	}
+}

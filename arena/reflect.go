@@ -21,6 +21,9 @@ func NewOf(a *Arena, t reflect.Type) reflect.Value {
 	if a == nil {
 		return reflect.New(t)
 	}
+	if check.Enabled { // finds a copy at once
+		a.checkUsable("NewOf")
+	}
 	l := a.dyn[t]
 	if l == nil {
 		a.checkUsable("NewOf")
@@ -52,6 +55,9 @@ type dynamicLane struct {
 func (l *dynamicLane) new() reflect.Value {
 	if l.left == 0 {
 		l.grow()
+	}
+	if check.Enabled {
+		defer l.begin().Exit()
 	}
 	c := l.chunks[l.cur]
 	p := c.Index(c.Len() - l.left).Addr()

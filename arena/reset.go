@@ -27,7 +27,7 @@ func (l *Lane[T]) Reset() {
 	}
 	if l.active {
 		var r *escape.Release
-		if l.watched.Due() {
+		if l.watched.Due() && escape.Affords(l.reserved()*l.size()) {
 			r = l.a.beginRelease()
 		}
 		l.rewindTo(r)

@@ -14,6 +14,12 @@ import (
 // cleared only.
 type dynamicShadow struct{ sites []check.Site }
 
+// begin begins an operation in which nothing calls back.
+func (l *dynamicLane) begin() *check.Busy {
+	l.a.busy.Enter(check.Here(3), l.a.title)
+	return &l.a.busy
+}
+
 // noteNew takes down that an element is handed out.
 func (l *dynamicLane) noteNew() { l.sites = append(l.sites, check.Here(3)) }
 

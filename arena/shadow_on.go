@@ -125,6 +125,7 @@ func (l *Lane[T]) endRelease() {
 func (l *Lane[T]) begin(site check.Site) *check.Busy {
 	b := &l.busy
 	if l.a != nil {
+		b.Original(l.owner)
 		b = &l.a.busy
 	}
 	b.Enter(site, l.owner)

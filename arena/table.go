@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/addr"
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
@@ -42,6 +43,9 @@ func slot(w uintptr, mul uint32, shift uint8) uint {
 // find returns the lane of T if it is in its home slot, and otherwise nil. It
 // inlines.
 func find[T any](a *Arena) *Lane[T] {
+	if check.Enabled && !a.isUsable() {
+		return nil
+	}
 	if i := slot(addr.TypeWord((*Lane[T])(nil)), a.mul, a.shift); i < uint(len(a.table)) {
 		l, _ := a.table[i].(*Lane[T])
 		return l
@@ -62,6 +66,9 @@ func laneOf[T any](a *Arena, op string) *Lane[T] {
 //
 //go:noinline
 func laneSlow[T any](a *Arena, op string) *Lane[T] {
+	if check.Enabled { // finds a copy at once
+		a.checkUsable(op)
+	}
 	if len(a.table) > 0 {
 		mask := uint(len(a.table) - 1)
 		i := slot(addr.TypeWord((*Lane[T])(nil)), a.mul, a.shift)

@@ -223,7 +223,7 @@ func (a *Arena) Reset() {
 		if !keep {
 			a.peak.Cap(chunk.Retain)
 		}
-	case a.watched.Due() && used > 0:
+	case a.watched.Due() && used > 0 && escape.Affords(int(a.Stats().Reserved)):
 		a.surrender()
 		a.peak.Cap(chunk.Retain)
 	case keep:

@@ -50,3 +50,22 @@ func TestWatchedReset(t *testing.T) {
 		}
 	}
 }
+
+// A chunk of 32 MiB costs as much to make as 32 of one, and is watched as often as one
+// of them.
+func TestLargeIsWatchedSeldom(t *testing.T) {
+	testkit.NeedsReuse(t)
+	defer escape.SampleEvery(0)
+	escape.SampleEvery(2)
+	const n = 200
+	var a bump.Arena
+	serial := escape.Now()
+	for range n {
+		a.Alloc(32<<20, 1)
+		a.Reset()
+	}
+	// Of 100 one in 32, and six standard deviations.
+	if watched := escape.Now() - serial; watched > 14 {
+		t.Errorf("%d of %d releases are watched", watched, n)
+	}
+}

@@ -18,8 +18,11 @@
 //     it is reset, freed or reallocated, or [Verify] looks at it;
 //   - a pointer from memory of package bump to a heap object that nothing else keeps, if
 //     [Verify] is called before the object is gone; not with -race;
-//   - use of an arena, lane or bump arena by two goroutines at once, when operations
-//     overlap; not with -race, whose detector finds more.
+//   - use of an arena, lane, bump arena, slab.Local, slab.Table or pool.Local by two
+//     goroutines at once, when operations overlap; not with -race, whose detector finds
+//     more;
+//   - use of a copy of one of these: at once; of lanes and what is in slab and pool not
+//     with -race.
 //
 // A report names the type, the arena, cache or pool, the field that was written to, and
 // where the memory was allocated, released and found. It is printed on standard

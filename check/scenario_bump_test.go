@@ -216,7 +216,7 @@ var bumpScenarios = append([]scenario{
 		here("found")
 		meanwhile(func() { arena.MakeSlice[int](a, 5, 5) })
 		arena.New[node](a)
-	}, []string{"use by two goroutines at once", `arena "shared" is for one at a time`, "found at", "meanwhile another goroutine at"}},
+	}, []string{overlaps, `arena "shared" is for one at a time`, "found at", "meanwhile another goroutine at"}},
 	{"lane: New while another goroutine is in New", func(here func(string)) {
 		var l arena.Lane[node]
 		p := l.New()
@@ -227,7 +227,7 @@ var bumpScenarios = append([]scenario{
 			l.MakeSlice(1<<16, 1<<16)
 			l.Reset()
 		}
-	}, []string{"use by two goroutines at once", "a Lane of its own"}},
+	}, []string{overlaps, "a Lane of its own"}},
 	{"bump: Alloc while another goroutine is in Reset", func(here func(string)) {
 		var a bump.Arena
 		p := bump.New[node](&a)
@@ -238,7 +238,7 @@ var bumpScenarios = append([]scenario{
 			a.Alloc(1<<20, 1)
 			a.Reset()
 		}
-	}, []string{"use by two goroutines at once", "a bump arena is for one at a time"}},
+	}, []string{overlaps, "a bump arena is for one at a time"}},
 	{"fixed: two goroutines allocate", func(here func(string)) {
 		hammer(func() func() {
 			f := bump.NewFixed(1 << 20)
@@ -248,19 +248,19 @@ var bumpScenarios = append([]scenario{
 				}
 			}
 		})
-	}, []string{"use by two goroutines at once", "a fixed arena of 1048576 bytes"}},
+	}, []string{overlaps, "a fixed arena of 1048576 bytes"}},
 	{"bump: two goroutines allocate", func(here func(string)) {
 		hammer(func() func() {
 			var a bump.Arena
 			return func() { bump.New[node](&a) }
 		})
-	}, []string{"use by two goroutines at once", "a bump arena"}},
+	}, []string{overlaps, "a bump arena"}},
 	{"arena: two goroutines allocate", func(here func(string)) {
 		hammer(func() func() {
 			a := arena.NewArena(arena.Name("shared"))
 			return func() { arena.New[node](a) }
 		})
-	}, []string{"use by two goroutines at once", `arena "shared"`}},
+	}, []string{overlaps, `arena "shared"`}},
 }, zoneScenarios()...)
 
 // hammer uses a thing in two goroutines until that is reported, or time is up. Whatever
@@ -301,7 +301,7 @@ func hammer(fresh func() (use func())) {
 // leftToRace reports whether the mistake is one that the check build does not look for
 // with -race.
 func leftToRace(s scenario) bool {
-	return slices.Contains(s.want, "use by two goroutines at once") || slices.Contains(s.want, "heap pointer in untyped memory")
+	return slices.Contains(s.want, overlaps) || slices.Contains(s.want, copied) || slices.Contains(s.want, "heap pointer in untyped memory")
 }
 
 // zoneScenarios write before and behind allocations of many sizes and alignments, at

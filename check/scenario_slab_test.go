@@ -18,19 +18,19 @@ var slabScenarios = []scenario{
 			var l slab.Local[node]
 			return func() { l.Alloc() }
 		})
-	}, []string{"use by two goroutines at once", "a Local is for one at a time", "meanwhile another goroutine at"}},
+	}, []string{overlaps, "a Local is for one at a time", "meanwhile another goroutine at"}},
 	{"local: two goroutines free", func(here func(string)) {
 		hammer(func() func() {
 			var l slab.Local[node]
 			return func() { l.Free(l.Alloc()) }
 		})
-	}, []string{"use by two goroutines at once", "a Local is for one at a time"}},
+	}, []string{overlaps, "a Local is for one at a time"}},
 	{"table: two goroutines insert", func(here func(string)) {
 		hammer(func() func() {
 			t := slab.NewTable[node](slab.Name("sessions"))
 			return func() { t.Insert(node{}) }
 		})
-	}, []string{"use by two goroutines at once", `table "sessions" is for one at a time`}},
+	}, []string{overlaps, `table "sessions" is for one at a time`}},
 	{"table: two goroutines remove", func(here func(string)) {
 		hammer(func() func() {
 			t := slab.NewTable[node](slab.Name("sessions"))
@@ -39,7 +39,7 @@ var slabScenarios = []scenario{
 				t.Remove(h)
 			}
 		})
-	}, []string{"use by two goroutines at once", `table "sessions" is for one at a time`}},
+	}, []string{overlaps, `table "sessions" is for one at a time`}},
 	{"local: a field written after Free", func(here func(string)) {
 		var l slab.Local[node]
 		here("allocated")

@@ -11,8 +11,18 @@ import (
 
 func (l *Local[T]) checks() bool { return unsafe.Sizeof(*new(T)) > 0 && check.Poisons(l.name) }
 
+// begin begins an operation in which nothing calls back into the program.
+func (l *Local[T]) begin() *check.Busy {
+	l.busy.Enter(check.Here(3), l.title)
+	return &l.busy
+}
+
 // getChecked is Get.
 func (l *Local[T]) getChecked() *T {
+	if l.top == nil {
+		l.fill()
+	}
+	defer l.begin().Exit()
 	x := l.take()
 	if l.checks() {
 		loanOf(x, l.title()).Got(nil)
@@ -37,6 +47,13 @@ func (l *Local[T]) putChecked(x *T) {
 	if what == nil {
 		return
 	}
+	l.wait(x, n, what)
+	leave(&l.checked, false, l.most(), none)
+}
+
+// wait has x wait.
+func (l *Local[T]) wait(x *T, n check.Loan, what *check.Released) {
+	defer l.begin().Exit()
 	restore := keep(x)
 	wipe(x)
 	l.checked.Wait(check.Waiter{
@@ -46,5 +63,4 @@ func (l *Local[T]) putChecked(x *T) {
 			l.keep(x)
 		},
 	})
-	leave(&l.checked, false, l.most(), none)
 }

@@ -37,6 +37,7 @@ type Local[T any] struct {
 	name   string
 
 	checked check.Idle
+	busy    check.Busy
 
 	misses                                  uint64
 	droppedFull, droppedPanic, droppedTwice uint64
@@ -108,11 +109,8 @@ func (l *Local[T]) Put(x *T) {
 	}
 }
 
-// take is Get where there is more to do, but for that.
+// take is Get where there is a top and more to do, but for that.
 func (l *Local[T]) take() *T {
-	if l.top == nil {
-		l.fill()
-	}
 	x := l.top
 	l.top = nil
 	l.gets++

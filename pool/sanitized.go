@@ -21,6 +21,9 @@ func (b *Bytes) mustHave(p *[]byte) {
 
 // getGranted is Get with -asan and -msan.
 func (l *Local[T]) getGranted() *T {
+	if l.top == nil {
+		l.fill()
+	}
 	x := l.take()
 	sanitize.Grant(unsafe.Pointer(x), unsafe.Sizeof(*x))
 	return x

@@ -7,4 +7,5 @@ package check
 type Busy struct{}
 
 func (b *Busy) Enter(site Site, owner func() string) {}
+func (b *Busy) Original(owner func() string)         {}
 func (b *Busy) Exit()                                {}

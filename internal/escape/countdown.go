@@ -87,6 +87,16 @@ func Draw(n uint64) bool {
 // Each reports whether each release is watched.
 func Each() bool { return all.Load() > 0 || every.Load() == 1 }
 
+// affordable is the most bytes that are watched as often as any.
+const affordable = 1 << 20
+
+// Affords reports whether a release that is due is to be watched if the memory has so
+// many bytes. To make it anew costs the more the larger it is, so what is larger than a
+// MiB is watched as much less often.
+func Affords(bytes int) bool {
+	return bytes <= affordable || Each() || rand.IntN(bytes) < affordable
+}
+
 // A Countdown says which of the releases of one owner are watched. The zero
 // Countdown is ready. It is for one goroutine at a time.
 //

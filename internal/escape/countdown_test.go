@@ -52,6 +52,29 @@ func TestCountdown(t *testing.T) {
 	}
 }
 
+// What is larger than a MiB is watched as much less often.
+func TestAffords(t *testing.T) {
+	const n = 100_000
+	sampleEvery(t, 1024)
+	for bytes, want := range map[int]float64{0: n, 100: n, 1 << 20: n, 2 << 20: n / 2, 64 << 20: n / 64.0} {
+		got := 0
+		for range n {
+			if escape.Affords(bytes) {
+				got++
+			}
+		}
+		if d := math.Abs(float64(got) - want); d > 6*math.Sqrt(want*(1-want/n)) {
+			t.Errorf("%d bytes: %d of %d, want about %.0f", bytes, got, n, want)
+		}
+	}
+	sampleEvery(t, 1)
+	for range 1000 {
+		if !escape.Affords(1 << 30) {
+			t.Fatal("one of all is left out")
+		}
+	}
+}
+
 // While All holds each release is due, and afterwards as many as before.
 func TestAll(t *testing.T) {
 	sampleEvery(t, math.MaxUint32)

@@ -19,7 +19,8 @@
 // # What it costs
 //
 // A release that is not watched costs the decrement of a Countdown. One that is
-// takes down the stack, as program counters, and makes its owner allocate anew.
+// takes down the stack, as program counters, and makes its owner allocate anew, of
+// which [Affords] bounds the bytes.
 //
 // # What owners must see to
 //
