@@ -252,7 +252,9 @@ func TestCorrectPools(t *testing.T) {
 	pools := []*pool.Pool[record]{named, costed, few, &globalRecords}
 	dirty := pool.NewBytes(pool.Dirty())
 	unsized := new(pool.Pool[struct{}])
-	globalRecords.Put(&globalRecord)
+	if testkit.InChild(t) { // it can be put once
+		globalRecords.Put(&globalRecord)
+	}
 	moving := make(chan *record, 100)
 	var wg sync.WaitGroup
 	for g := range 4 {

@@ -302,6 +302,25 @@ func TestTableGC(t *testing.T) {
 	}
 }
 
+// A slot is used again: at once, and in the check build when as much was removed after it
+// as the quarantine holds.
+func TestTableUsesSlotsAgain(t *testing.T) {
+	type page [64 << 10]byte
+	var table slab.Table[page]
+	const n = 1 << 11 // twice the quarantine
+	for i := range n {
+		h, p := table.Insert(page{})
+		if p[i%len(p)] != 0 {
+			t.Fatalf("element %d is not zero", i)
+		}
+		p[i%len(p)] = 1
+		table.Remove(h)
+	}
+	if s := table.Stats(); s.Slots >= n*3/4 {
+		t.Errorf("%d slots for one element at a time: %v", s.Slots, s)
+	}
+}
+
 // scanned returns the bytes of the heap that a collection scans.
 func scanned() uint64 {
 	testkit.CollectGarbage()
