@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 var (
@@ -21,6 +23,9 @@ var (
 func TestTable(t *testing.T) {
 	if os.Getenv(modeVar) != "" {
 		t.Skip("a child process")
+	}
+	if sanitize.Memory {
+		t.Skip("there is no table for -msan")
 	}
 	if strconv.IntSize == 32 {
 		t.Skip("the tables are those of 64 bits, where types are larger")

