@@ -8,6 +8,7 @@ import (
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // found returns what was released since serial and is referred to, in lines.
@@ -38,6 +39,9 @@ func TestPlanted(t *testing.T) {
 	for _, k := range kinds {
 		for _, p := range plants {
 			t.Run(k.name+"/"+p.name, func(t *testing.T) {
+				if k.what == "cache" {
+					testkit.Unguarded(t)
+				}
 				first := escape.Now()
 				end := func() {}
 				run(t, k, func(v any) { end = p.keep(v) })
