@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/sanitize"
 )
 
@@ -20,9 +19,7 @@ func NeedsReuse(t testing.TB) {
 	if sanitize.Poisons {
 		t.Skip("a sanitizer reports whoever looks at what was released")
 	}
-	if guard.Each() {
-		t.Skip("the guard holds what was released")
-	}
+	Unguarded(t)
 }
 
 // NeedsPacking skips a test of exactly where allocations of untyped memory lie, or of
