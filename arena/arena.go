@@ -265,22 +265,23 @@ func (a *Arena) expire() {
 // Free ends the arena: it runs the callbacks of [Arena.OnReset] and lets go of
 // all memory. Nothing is reused: what is still referred to stays as it is, and
 // the garbage collector takes the rest. Using the arena or one of its lanes
-// after Free panics, a second Free as well. On a nil arena Free does nothing.
+// after Free panics, a second Free as well, and so does Free of an arena that
+// belongs to a memory context, which ends it. On a nil arena Free does nothing.
 func (a *Arena) Free() {
 	if a == nil {
 		return
 	}
 	a.checkUsable("Free")
+	a.checkUnowned("Free")
 	a.runCallbacks(0, "Free")
 	a.noteHighWater()
 	for _, l := range a.lanes {
 		l.end()
 	}
 	a.watch.Stop()
-	a.credit(a.reserved, a.chunks)
 	a.state = freed
 	a.table, a.listed, a.lanes, a.bytes, a.dyn = nil, nil, nil, nil, nil
-	a.frames, a.positions, a.callbacks, a.payer = nil, nil, nil, nil
+	a.frames, a.positions, a.callbacks = nil, nil, nil
 }
 
 // Trim lets go of memory that holds nothing until at most keep bytes are

@@ -1,6 +1,8 @@
 package arena
 
 import (
+	"fmt"
+
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/leak"
 )
@@ -27,6 +29,14 @@ func (a *Arena) attach(p account.Payer, made *leak.Site) {
 		p.Charge(a.reserved, a.chunks) // those of values without a size stay
 	}
 	a.payer = p
+}
+
+// checkUnowned panics if the arena belongs to a memory context. That would hand it out
+// again when somebody else has it.
+func (a *Arena) checkUnowned(op string) {
+	if a.payer != nil {
+		panic(fmt.Sprintf("arena: %s of %s, which belongs to memory context %s and ends with it", op, a.title(), a.payer.Owner()))
+	}
 }
 
 // leave is Reset that keeps no memory.

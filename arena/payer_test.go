@@ -53,6 +53,8 @@ func (w *wallet) Room() int {
 	return w.limit - w.bytes
 }
 
+func (w *wallet) Owner() string { return "server/paid" }
+
 // errBroke is what a wallet refuses with.
 type errBroke struct{ requested int }
 
@@ -159,11 +161,7 @@ func TestPayerPaysForEachChunk(t *testing.T) {
 				t.Fatalf("%d bytes below a limit of %d", w.bytes, w.limit)
 			}
 		}
-		if seed%2 == 0 {
-			a.Free()
-		} else {
-			account.Attach(a, nil, nil)
-		}
+		account.Attach(a, nil, nil)
 		if w.bytes != 0 || w.chunks != 0 {
 			t.Fatalf("%d bytes in %d chunks are paid for at the end", w.bytes, w.chunks)
 		}
@@ -206,6 +204,41 @@ func TestPayerRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	w.check(a)
+}
+
+// Who pays owns the arena: nobody else ends it, or hands it on, and who tries has
+// changed nothing.
+func TestPayerOwns(t *testing.T) {
+	var p arena.Pool
+	a, w := paidArena(t, 1<<20, arena.Name("paid"))
+	v := arena.NewFrom(a, 7)
+	ran := 0
+	a.OnReset(func() { ran++ })
+	m := a.Mark()
+	for op, take := range map[string]func(){"Free": a.Free, "Pool.Put": func() { p.Put(a) }} {
+		panicsWith(t, "arena: "+op+` of arena "paid", which belongs to memory context server/paid and ends with it`, take)
+	}
+	if s := p.Stats(); s.Puts != 0 || ran != 0 || *v != 7 {
+		t.Errorf("%v, %d callbacks ran, value %d", s, ran, *v)
+	}
+	a.Release(m)
+	arena.New[int](a)
+	w.check(a)
+	// What its user may do by himself he still may.
+	a.Trim(0)
+	arena.LaneOf[int](a).Reset()
+	a.Reset()
+	w.check(a)
+	if ran != 1 || a.Stats().InUse != 0 {
+		t.Errorf("%d callbacks ran, %v", ran, a)
+	}
+	account.Attach(a, nil, nil)
+	p.Put(a)
+	if b := p.Get(); b != a || w.bytes != 0 {
+		t.Errorf("the pool has another arena, %d bytes are paid for", w.bytes)
+	} else {
+		b.Free()
+	}
 }
 
 // Others take what the payer has, and give it back, at any time. The arena gets no
@@ -329,6 +362,7 @@ func TestLeave(t *testing.T) {
 			t.Fatalf("value %d is %v", i, *v)
 		}
 	}
+	account.Attach(a, nil, nil)
 	a.Free()
 	panicsWith(t, "arena: Reset after Free of an arena without a name", func() { account.Leave(a) })
 }

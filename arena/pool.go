@@ -86,17 +86,22 @@ func (p *Pool) Get() *Arena {
 	return a
 }
 
-// Put resets a and keeps it for a later Get. Values allocated in a must not be
-// used afterwards, as after [Arena.Reset]; allocating from a before a Get
-// returns it panics. An arena that panics must not be Put: leave it, or Free
-// it, and the garbage collector takes it. Put of a nil arena does nothing, as
-// does Put into a nil Pool, which leaves a to the garbage collector. Put panics
-// if a was freed or was put already.
+// Put gives a away: it resets a and keeps it for a later Get. Values allocated in
+// a must not be used afterwards, as after [Arena.Reset]; using a before a Get
+// returns it panics. From then on it is its new owner's, and a second Put by the
+// one before is not recognised. An arena that panics must not be Put: leave it, or
+// Free it, and the garbage collector takes it. One that did not come from p is kept
+// as well, with the options that it was made with.
+//
+// Put of a nil arena does nothing, as does Put into a nil Pool, which leaves a to
+// the garbage collector. Put panics if a was freed, lies in a Pool, or belongs to a
+// memory context, which gives it away itself.
 func (p *Pool) Put(a *Arena) {
 	if p == nil || a == nil {
 		return
 	}
 	a.checkUsable("Pool.Put")
+	a.checkUnowned("Pool.Put")
 	a.Reset()
 	a.state = parked
 	p.mu.Lock()

@@ -2,7 +2,8 @@ package memctx
 
 // Retain takes a lease: the context's memory stays until as many calls of
 // [Context.Release], also over its Delete, and that of the contexts above it that
-// are deleted with it. Who has a lease may go on using the context. Take it before
+// are deleted with it, unless somebody takes it back in the arena itself (see
+// [Context.Arena]). Who has a lease may go on using the context. Take it before
 // the context can be deleted: before starting the goroutine that outlives a
 // handler, not in it. Retain may be called from any goroutine. On a nil context
 // it does nothing. It panics after Delete, unless there is another lease.

@@ -81,6 +81,9 @@ func (x *ledger) Room() int {
 	return room
 }
 
+// Owner implements account.Payer.
+func (x *ledger) Owner() string { return x.ctx.Path() }
+
 // room returns how many bytes a take would be granted, and the ledger whose limit
 // is the narrowest, or x if there is none.
 func (x *ledger) room() (room int, narrowest *ledger) {

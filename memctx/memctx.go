@@ -249,9 +249,12 @@ func (c *Context) remove(n *Context) {
 
 // Arena returns the context's arena. The first call takes a warm one from those
 // that contexts of the same name gave back; all others return it again, at the
-// cost of a nanosecond. It ends with the context: never Free it, and never put it
-// into a Pool. The arena of a nil context is nil, which stands for Go's heap.
-// Arena panics after Delete.
+// cost of a nanosecond. It belongs to the context and ends with it: its Free
+// panics, and so does a Put into a Pool. A Reset of the arena itself or of a lane,
+// and the Release of a Mark, are the word of who calls them that nobody uses the
+// memory any more, whatever leases there are: [Context.Reset] asks for those. The
+// arena of a nil context is nil, which stands for Go's heap. Arena panics after
+// Delete.
 func (c *Context) Arena() *arena.Arena {
 	if c != nil && c.state.Load() == live && c.arena != nil {
 		return c.arena

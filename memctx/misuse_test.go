@@ -1,7 +1,7 @@
 package memctx_test
 
 import (
-	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -149,28 +149,112 @@ func TestMisuseInCallback(t *testing.T) {
 	}
 }
 
-// An arena belongs to its context: who frees it, or puts it into a pool, is told so
-// when the context ends, and the tree is as it should be.
-func TestArenaTakenAway(t *testing.T) {
-	var pool arena.Pool
-	for _, x := range []struct {
-		f    func(*arena.Arena)
-		text string
-	}{
-		{(*arena.Arena).Free, `%s after Free of arena "taken"`},
-		{pool.Put, `%s on arena "taken" after Put into its Pool`},
-	} {
-		server := memctx.New("server", memctx.Limit(1<<20))
-		c := server.Child("taken")
-		ran := false
-		c.OnReset(func() { ran = true })
-		arena.New[[100]int](c.Arena())
-		x.f(c.Arena())
-		testkit.PanicText(t, "arena: "+fmt.Sprintf(x.text, "Pool.Put"), c.Delete)
-		if memctx.StateOf(c) != "gone" || !ran || memctx.Taken(server) != 0 {
-			t.Errorf("it is %s, callback ran: %t, %d bytes are taken", memctx.StateOf(c), ran, memctx.Taken(server))
-		}
-		checkAll(t, server, c)
-		server.Delete()
+// An arena belongs to its context from the first call of Arena to the end, whatever
+// state the context is in: who frees it, or puts it into a pool, is told whose it is,
+// and nothing has changed.
+func TestArenaIsTheContexts(t *testing.T) {
+	var other arena.Pool
+	take := map[string]func(*arena.Arena){"Free": (*arena.Arena).Free, "Pool.Put": other.Put}
+	refused := func(op string, a *arena.Arena) {
+		t.Helper()
+		text := "arena: " + op + ` of arena "taken", which belongs to memory context server/taken[1] and ends with it`
+		testkit.PanicText(t, text, func() { take[op](a) })
 	}
+	for op := range take {
+		for state, become := range map[string]func(c *memctx.Context){
+			"live":      func(*memctx.Context) {},
+			"reset":     (*memctx.Context).Reset,
+			"abandoned": (*memctx.Context).Abandon,
+			"ended":     func(c *memctx.Context) { c.Retain(); c.Delete() },
+			"above":     func(c *memctx.Context) { c.Retain(); c.Parent().Delete() },
+		} {
+			server := memctx.New("server", memctx.Limit(1<<20))
+			c := server.Child("taken", memctx.Ident("1"))
+			a := c.Arena()
+			v := arena.NewFrom(a, 7)
+			var ran []string
+			c.OnReset(func() {
+				ran = append(ran, "context")
+				refused(op, c.Arena())
+			})
+			a.OnReset(func() { // when it ends the arena is nobody's, and at work
+				ran = append(ran, "arena")
+				testkit.Panic(t, func() { take[op](a) })
+			})
+			become(c)
+			refused(op, a)
+			if s := other.Stats(); s.Puts != 0 {
+				t.Errorf("%s of %s: %v", op, state, s)
+			}
+			if state != "reset" && *v != 7 || memctx.ArenaOf(c) != a || memctx.Taken(server) != a.Stats().Reserved {
+				t.Errorf("%s of %s: value %d, %d bytes are taken", op, state, *v, memctx.Taken(server))
+			}
+			*arena.New[int](a) = 8
+			checkAll(t, server, c)
+			switch state {
+			case "ended", "above":
+				c.Release()
+			default:
+				c.Delete()
+			}
+			if memctx.StateOf(c) != "gone" || !slices.Equal(ran, []string{"context", "arena"}) || memctx.Taken(server) != 0 {
+				t.Errorf("%s of %s: it is %s, callbacks %q, %d bytes are taken", op, state, memctx.StateOf(c), ran, memctx.Taken(server))
+			}
+			if state != "above" {
+				server.Delete()
+			}
+			checkAll(t, server, c)
+		}
+	}
+}
+
+// What is taken back in the arena itself is taken back: a lease holds against what
+// ends the context, and against its Reset.
+func TestArenaResetByHand(t *testing.T) {
+	testkit.NeedsReuse(t)
+	c := memctx.New("reset by hand")
+	defer c.Delete()
+	c.Retain()
+	defer c.Release()
+	p := arena.NewFrom(c.Arena(), [9]int{1})
+	m := c.Arena().Mark()
+	q := arena.NewFrom(c.Arena(), [9]int{2})
+	c.Arena().Release(m)
+	if r := arena.New[[9]int](c.Arena()); r != q || p[0] != 1 {
+		t.Errorf("Release did not take back what came after the Mark, and that alone")
+	}
+	c.Arena().Reset()
+	if r := arena.New[[9]int](c.Arena()); r != p || *r != [9]int{} {
+		t.Errorf("Reset did not take back what was there")
+	}
+	*p = [9]int{3}
+	c.Reset()
+	if r := arena.New[[9]int](c.Arena()); r == p || p[0] != 3 {
+		t.Errorf("Reset of the context took back what a lease holds")
+	}
+	checkAll(t, c)
+}
+
+// So an arena never has two owners: who held on to it over the context's end, and
+// gives it away then, does not get what the next context of the name has.
+func TestArenaHasOneOwner(t *testing.T) {
+	var other arena.Pool
+	server := memctx.New("server")
+	defer server.Delete()
+	first := server.Child("owner")
+	a := first.Arena()
+	first.Delete()
+	for op, take := range map[string]func(){"Free": a.Free, "Pool.Put": func() { other.Put(a) }} {
+		testkit.PanicText(t, "arena: "+op+` on arena "owner" after Put into its Pool`, take)
+		next := server.Child("owner")
+		if next.Arena() != a {
+			t.Fatal("the next context has another arena")
+		}
+		testkit.PanicText(t, "arena: "+op+` of arena "owner", which belongs to memory context server/owner and ends with it`, take)
+		if b := other.Get(); b == next.Arena() {
+			t.Error("an arena has two owners")
+		}
+		next.Delete()
+	}
+	checkAll(t, server, first)
 }

@@ -16,6 +16,8 @@ type Payer interface {
 	Credit(bytes, chunks int)
 	// Room returns how many bytes a Charge would be granted now.
 	Room() int
+	// Owner names the memory context in messages. It alone ends the arena.
+	Owner() string
 }
 
 // What package arena can do for memory contexts and for nobody else. It sets

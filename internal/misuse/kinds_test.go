@@ -182,6 +182,12 @@ func contextDelete[T any]() *memory {
 				t.misuse()
 				arena.New[T](a)
 			},
+			ownedFreed: func(t *trial) { a := memctx.New("query").Arena(); t.misuse(); a.Free() },
+			ownedPut: func(t *trial) {
+				c, p := memctx.New("query"), arena.NewPool()
+				t.misuse()
+				p.Put(c.Arena())
+			},
 		},
 	}
 }
@@ -215,9 +221,7 @@ func contextLease[T any]() *memory {
 	return &memory{
 		alloc: func(t *trial) object {
 			if c == nil {
-				c = memctx.New("query")
-				c.Retain()
-				c.Delete()
+				c = held()
 			}
 			return objectOf(allocated(t, arena.New[T](c.Arena())), c)
 		},
@@ -230,8 +234,18 @@ func contextLease[T any]() *memory {
 				t.misuse()
 				c.Release()
 			},
+			ownedFreed: func(t *trial) { a := held().Arena(); t.misuse(); a.Free() },
+			ownedPut:   func(t *trial) { c, p := held(), arena.NewPool(); t.misuse(); p.Put(c.Arena()) },
 		},
 	}
+}
+
+// held returns a context that was deleted and that a lease holds.
+func held() *memctx.Context {
+	c := memctx.New("query")
+	c.Retain()
+	c.Delete()
+	return c
 }
 
 func bumpMemory[T any]() *memory {

@@ -17,6 +17,8 @@ const (
 	endedTwice   = "ended twice"
 	copied       = "a copy of the owner used"
 	staleArena   = "an arena used after its context's Delete"
+	ownedFreed   = "a context's arena freed"
+	ownedPut     = "a context's arena put into a Pool"
 	marksMixed   = "Marks released out of order"
 	markTwice    = "a Mark released twice"
 	markOfOther  = "a Mark of another arena released"
@@ -29,7 +31,7 @@ const (
 )
 
 var scenarios = append(append(append([]*scenario{
-	special(usedAfterEnd), special(endedTwice), special(staleArena), special(copied),
+	special(usedAfterEnd), special(endedTwice), special(staleArena), special(ownedFreed), special(ownedPut), special(copied),
 	special(marksMixed), special(markTwice), special(markOfOther),
 	special(nilReleased), special(heapReleased), special(interior), special(staleHandle),
 }, releases...), bounds...), stale...)
