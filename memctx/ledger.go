@@ -24,7 +24,7 @@ import (
 type ledger struct {
 	ctx     *Context
 	acct    sync.Mutex
-	up      *ledger // the next bound ledger above; changed by SetParent, with mu and acct held
+	up      *ledger // the next bound ledger above; changed by SetParent until ctx is gone, with mu and acct held
 	limit   int     // 0: none
 	isBound bool    // has a limit or sets memory aside
 	reserve int     // taken from up whether it is used or not; 0 at the context's end

@@ -40,8 +40,19 @@ type node struct {
 
 // A callback is one that was registered with a context or with its arena.
 type callback struct {
-	id   int
-	does int
+	id    int
+	does  int
+	of    *node
+	moves *move
+}
+
+// A move is what a callback does that moves what it belongs to: the parent, or, of a
+// root, that one itself. The model decides where to, and what comes of it.
+type move struct {
+	wish *node // where no limit is in the way
+	what *memctx.Context
+	to   *memctx.Context
+	err  string
 }
 
 // What callbacks do.
@@ -50,6 +61,7 @@ const (
 	panics
 	registers // another one, which returns
 	allocates
+	moves
 )
 
 // A thing was allocated in a context.
@@ -143,14 +155,38 @@ func (n *node) above() *node {
 	return n.parent.bound()
 }
 
-// leave cuts the node from what is above.
-func (n *node) leave() {
+// settle makes what the node counts for final.
+func (n *node) settle() {
 	if !n.cut {
 		n.up, n.cut = n.above(), true
 	}
+}
+
+// unlink takes the node out of its parent's children.
+func (n *node) unlink() {
 	if p := n.parent; p != nil {
 		p.children = slices.DeleteFunc(p.children, func(c *node) bool { return c == n })
 	}
+}
+
+// isBelow reports whether n is p or below it.
+func (n *node) isBelow(p *node) bool {
+	for ; n != nil; n = n.parent {
+		if n == p {
+			return true
+		}
+	}
+	return false
+}
+
+// unlimited reports whether anything may move below n.
+func (n *node) unlimited() bool {
+	for ; n != nil; n = n.parent {
+		if n.limit > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // totals returns what the ledger of each node counts.
@@ -222,6 +258,8 @@ func (m *treeModel) run(list *[]callback) {
 			m.last = fmt.Sprint("callback ", f.id)
 		case registers:
 			m.want = append(m.want, -f.id)
+		case moves:
+			m.moveInCallback(f)
 		}
 	}
 }
@@ -232,17 +270,56 @@ func (m *treeModel) tryEnd(n *node) {
 	if n.state != "ended" || n.leases > 0 || len(n.children) > 0 {
 		return
 	}
+	n.state = "ending"
 	m.run(&n.callbacks)
 	n.state = "gone"
-	n.leave()
+	n.settle()
 	n.reserve = 0
 	m.run(&n.inArena)
+	n.unlink()
 	if n.forsaken {
 		m.kept = append(m.kept, n.things...)
 	}
 	n.things = nil
 	if p := n.parent; p != nil {
 		m.tryEnd(p)
+	}
+}
+
+// reparent moves n to below p, and ends the parent before if that waited for n alone.
+func (m *treeModel) reparent(n, p *node) {
+	old := n.parent
+	if p == old {
+		return
+	}
+	n.unlink()
+	if n.parent = p; p != nil {
+		p.children = append(p.children, n)
+	}
+	if old != nil {
+		m.tryEnd(old)
+	}
+}
+
+// moveInCallback does what a callback that moves does.
+func (m *treeModel) moveInCallback(f callback) {
+	n, p := f.of, f.moves.wish
+	if n.parent != nil {
+		n = n.parent
+	}
+	f.moves.what = n.mc
+	if p.state == "live" && p.unlimited() && !p.isBelow(n) {
+		f.moves.to = p.mc
+	} else {
+		p = nil
+	}
+	switch {
+	case !n.usable():
+		m.last = "memctx: SetParent of the deleted context " + n.path()
+	case n.forsaken:
+		f.moves.err = fmt.Sprintf("memctx: SetParent of %s to %s: %s was abandoned", n.path(), f.moves.to.Path(), n.path())
+	default:
+		m.reparent(n, p)
 	}
 }
 
@@ -295,105 +372,4 @@ func (m *treeModel) misuse(op string, n *node, f func()) {
 func isLimit(err error) bool {
 	var e *arena.LimitError
 	return errors.As(err, &e) && errors.Is(err, arena.ErrLimit)
-}
-
-// check compares everything.
-func (m *treeModel) check() {
-	given := make([]*memctx.Context, len(m.nodes))
-	for i, n := range m.nodes {
-		given[i] = n.mc
-	}
-	if err := memctx.Check(given...); err != nil {
-		m.failf("%v", err)
-	}
-	totals := m.totals()
-	for i, n := range m.nodes {
-		if got := memctx.StateOf(n.mc); got != n.state {
-			m.failf("node %d is %s, want %s", i, got, n.state)
-		}
-		if got := memctx.Taken(n.mc); got != totals[n] {
-			m.failf("node %d counts %d bytes, want %d", i, got, totals[n])
-		}
-		for _, th := range n.things {
-			if !th.ok() {
-				m.failf("node %d does not hold what was stored", i)
-			}
-		}
-	}
-	for _, th := range m.kept {
-		if !th.ok() {
-			m.failf("what should stay for ever changed")
-		}
-	}
-}
-
-// checkShown compares what programs and people see.
-func (m *treeModel) checkShown() {
-	at := map[*memctx.Context]*node{}
-	created, live, deleted, abandoned := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
-	roots := map[*memctx.Context]bool{}
-	for i, n := range m.nodes {
-		at[n.mc] = n
-		created[n.name]++
-		switch {
-		case n.forsaken:
-			abandoned[n.name]++
-		case n.state == "gone":
-			deleted[n.name]++
-		default:
-			live[n.name]++
-			if n.parent == nil {
-				roots[n.mc] = true
-			}
-		}
-		below := n.below()
-		bytes, own := n.own(), n.own()
-		for _, x := range below {
-			bytes += x.own()
-		}
-		s := n.mc.Stats()
-		want := memctx.Stats{
-			Name: n.name, Ident: n.ident, Path: n.path(), Own: memctx.Usage{Bytes: own}, Total: memctx.Usage{Bytes: bytes},
-			Limit: n.limit, Reserved: n.reserve, Children: len(n.children), Contexts: len(below) + 1,
-			Leases: n.leases, Resets: n.resets, Deleted: n.state == "ended", Created: s.Created, Age: s.Age,
-		}
-		if s.Own.Peak < own || s.Total.Peak < bytes {
-			m.failf("node %d with a peak below what there is: %+v", i, s)
-		}
-		s.Own.Chunks, s.Own.Peak, s.Total.Chunks, s.Total.Peak = 0, 0, 0, 0
-		if s != want {
-			m.failf("node %d\n got %+v\nwant %+v", i, s, want)
-		}
-		if p := n.mc.Parent(); at[p] != n.parent && n.parent.mc != p {
-			m.failf("node %d has the parent %v, want %v", i, p.Path(), n.parent.path())
-		}
-		var walked []*memctx.Context
-		n.mc.Walk(func(c *memctx.Context, depth int) bool {
-			walked = append(walked, c)
-			return true
-		})
-		slices.Reverse(walked)
-		for k, x := range append(below, n) {
-			if k >= len(walked) || walked[k] != x.mc {
-				m.failf("Walk of node %d is not what the model has", i)
-			}
-		}
-	}
-	for c := range memctx.Roots() {
-		if at[c] != nil && !roots[c] {
-			m.failf("%s is among the roots, or twice", c.Path())
-		}
-		delete(roots, c)
-	}
-	if len(roots) > 0 {
-		m.failf("%d roots are not listed", len(roots))
-	}
-	for s := range memctx.Names() {
-		if b := m.base[s.Name]; slices.Contains(m.names, s.Name) &&
-			(int(s.Created-b.Created) != created[s.Name] || int(s.Deleted-b.Deleted) != deleted[s.Name] ||
-				int(s.Abandoned-b.Abandoned) != abandoned[s.Name] || s.Live-b.Live != live[s.Name] || s.Dropped != b.Dropped) {
-			m.failf("%v\nbefore %v\nwant %d created, %d deleted, %d abandoned, %d live",
-				s, b, created[s.Name], deleted[s.Name], abandoned[s.Name], live[s.Name])
-		}
-	}
 }

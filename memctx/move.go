@@ -3,11 +3,12 @@ package memctx
 import "fmt"
 
 // SetParent moves the context, with all below it, from where it is to below p, or
-// makes it a root if p is nil. What it holds of the limits above moves along. It
-// returns an error if p is the context itself or below it, if one of the two was
-// abandoned, and an [*arena.LimitError] if a limit above p has no room; then
-// nothing has changed. Its cost is the number of contexts below. On a nil context
-// it does nothing. It panics if p is deleted, or the context without a lease.
+// makes it a root if p is nil. What it holds of the limits above moves along; what
+// was abandoned below it stays where it is counted. SetParent returns an error if
+// p is the context itself or below it, if one of the two was abandoned, and an
+// [*arena.LimitError] if a limit above p has no room; then nothing has changed.
+// Its cost is the number of contexts below. On a nil context it does nothing. It
+// panics if p is deleted, or the context without a lease.
 //
 // The use is Postgres': build something where it goes with its maker if that
 // fails, and give it to a longer life when it is done.
@@ -83,7 +84,11 @@ func (c *Context) move(p *Context) (old *Context, err error) {
 // moveLedgers makes the ledgers of the subtree that pass on to from do so to to,
 // and moves what they passed on, which is n bytes. If there is no room it changes
 // nothing and returns the ledger that is full. c.mu is held.
+//
+// A context that is gone but not out of the tree yet does not move: what its ledger
+// still counts is given back to from, by a claim that may be there already.
 func (c *Context) moveLedgers(from, to *ledger) (full *ledger, n int) {
+	var moving []*ledger
 	list := []*Context{c}
 	for i := 0; i < len(list); i++ {
 		x := list[i]
@@ -91,7 +96,11 @@ func (c *Context) moveLedgers(from, to *ledger) (full *ledger, n int) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 		}
+		if x.state.Load() == gone {
+			continue
+		}
 		x.ledger.acct.Lock()
+		moving = append(moving, &x.ledger)
 		n += x.ledger.passed()
 		if !x.ledger.isBound { // below a bound one nothing changes
 			for y := x.first; y != nil; y = y.next {
@@ -100,11 +109,11 @@ func (c *Context) moveLedgers(from, to *ledger) (full *ledger, n int) {
 		}
 	}
 	full = shift(from, to, n)
-	for _, x := range list {
+	for _, x := range moving {
 		if full == nil {
-			x.ledger.up = to
+			x.up = to
 		}
-		x.ledger.acct.Unlock()
+		x.acct.Unlock()
 	}
 	return full, n
 }
