@@ -7,18 +7,21 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+
+	"github.com/haven-mem/haven/internal/scope"
+	"github.com/haven-mem/haven/memctx"
 )
 
 // An answer is the ResponseWriter of a request. It is there to know whether
 // something was written, which decides how a limit is answered, whether a Write
-// broke off and whether the connection was hijacked, and to keep header values.
+// broke off and whether the connection was hijacked, and to copy the header.
 type answer struct {
 	below  http.ResponseWriter
 	can    capability
-	header http.Header // once wrote is set
-	kept   int         // keys of header at that time
-	wrote  atomic.Bool // the header at least
-	unsure atomic.Bool // whether somebody still reads the request's memory
+	scope  *scope.Scope[memctx.Context] // of the request's memory
+	copies copies                       // of the header
+	wrote  atomic.Bool                  // the header at least
+	unsure atomic.Bool                  // whether somebody still reads the request's memory
 }
 
 // Header implements http.ResponseWriter.
@@ -28,7 +31,9 @@ func (a *answer) Header() http.Header { return a.below.Header() }
 func (a *answer) WriteHeader(status int) {
 	if status >= 200 || status == http.StatusSwitchingProtocols {
 		a.begin()
-	} // else it is ahead of the answer, and sent at once
+	} else { // it is ahead of the answer
+		a.keepHeader()
+	}
 	a.below.WriteHeader(status)
 }
 
@@ -66,9 +71,7 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.below }
 // begin is called before the header is written.
 func (a *answer) begin() {
 	if !a.wrote.Load() {
-		a.header = a.below.Header()
-		ownValues(a.header)
-		a.kept = len(a.header)
+		a.keepHeader()
 		a.wrote.Store(true)
 	}
 }
@@ -81,45 +84,13 @@ func (a *answer) check(err error) {
 	}
 }
 
-// keepHeader is called when the handler has returned, before its memory is used
-// again. net/http writes the header then, if not before, and trailers.
+// keepHeader makes the header independent of the request's memory, for those who
+// read it later. It is called before it is written and, since trailers come after
+// that, when the handler has returned. A header that the memory was not there for
+// stays as it is.
 func (a *answer) keepHeader() {
-	if !a.wrote.Load() {
-		ownValues(a.below.Header())
-		return
-	}
-	// A second call of below.Header would have net/http copy the header. Trailers
-	// are in the same map, announced or with a prefix.
-	if _, trailers := a.header["Trailer"]; trailers || len(a.header) != a.kept {
-		ownValues(a.header)
-	}
-}
-
-// ownValues gives h copies of all its values, in two pieces of Go's heap. The
-// slices are copied as well: they may lie in an arena, or be a variable that many
-// requests share.
-func ownValues(h http.Header) {
-	values, bytes := 0, 0
-	for _, list := range h {
-		values += len(list)
-		for _, v := range list {
-			bytes += len(v)
-		}
-	}
-	if values == 0 {
-		return
-	}
-	var text strings.Builder
-	text.Grow(bytes)
-	all := make([]string, 0, values)
-	for key, list := range h {
-		first := len(all)
-		for _, v := range list {
-			at := text.Len()
-			text.WriteString(v)
-			all = append(all, text.String()[at:])
-		}
-		h[key] = all[first:len(all):len(all)]
+	if a.scope.Asked() {
+		a.copies.own(a.below.Header())
 	}
 }
 
@@ -282,7 +253,12 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // Push implements http.Pusher.
 func (p pusher) Push(target string, opts *http.PushOptions) error {
-	return p.a.below.(http.Pusher).Push(target, opts)
+	if opts != nil {
+		header := opts.Header.Clone()
+		new(copies).own(header)
+		opts = &http.PushOptions{Method: strings.Clone(opts.Method), Header: header}
+	}
+	return p.a.below.(http.Pusher).Push(strings.Clone(target), opts)
 }
 
 // ReadFrom implements io.ReaderFrom, which lets the kernel copy a file.

@@ -25,13 +25,19 @@
 //
 //   - What was written with the ResponseWriter is. Write has copied the bytes into
 //     net/http's buffers, or handed them to the kernel, when it returns; what the
-//     buffers still hold then is a copy. Header values, which net/http reads later,
-//     are copied by this package.
+//     buffers still hold then is a copy. The header and the trailers, names and
+//     values, which net/http and handlers outside of Handler read later, are copied
+//     by this package, and so is what is given to http.Pusher.
 //   - A goroutine that the handler started is not: it takes a lease with
 //     [memctx.Context.Retain] before it is started and releases it at its end.
-//   - Neither is what was given to somebody who is slow, like the body of a request
-//     to another server, which http.Client may still read after the answer is
-//     there: it must be copied ([arena.Clone]), or waited for.
+//   - Neither is what was given to somebody who is slow, like a request to another
+//     server, whose URL, header and body http.Client may still read after the answer
+//     is there: it must be copied ([arena.Clone]), or waited for.
+//   - What the handler puts into the request, its header or URL say, or into a value
+//     of its context.Context, must be copied if a handler outside of Handler looks at
+//     it afterwards. net/http does not.
+//   - So must a header that is written past this package, by a ResponseWriter from
+//     Unwrap.
 //
 // Where it is not certain that the handler is done with its memory, the memory is
 // left to the garbage collector instead of being used again (see

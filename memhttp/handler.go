@@ -55,7 +55,7 @@ type exchange struct {
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{handler: h, proto: r.ProtoMajor}
-	x.answer.below = w
+	x.answer.below, x.answer.scope = w, &x.scope
 	x.scope.Context = r.Context()
 	ident := h.ident(r)
 	x.place = serving.Find(r.Context(), h.parent, &root)

@@ -1,5 +1,5 @@
 // Package addr is the one place where packages that otherwise hold no unsafe
-// code look at machine words: the identity of a type, whether a slice lies
+// code look at machine words: the identity of a type, whether a slice or a text lies
 // inside a chunk, and a string that shares the bytes of a slice.
 //
 // Each function is a few instructions long and inlines. The facts it relies on
@@ -32,6 +32,18 @@ func Within[T any](s, chunk []T) bool {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
 	c := uintptr(unsafe.Pointer(unsafe.SliceData(chunk)))
 	return p-c < uintptr(len(chunk))*size && uintptr(cap(s))*size <= uintptr(len(chunk))*size-(p-c)
+}
+
+// Holds reports whether the bytes of s lie inside the memory of chunk. Those of an
+// empty string lie nowhere.
+func Holds[T any](chunk []T, s string) bool {
+	return Covers(unsafe.Pointer(unsafe.SliceData(chunk)), uintptr(len(chunk))*unsafe.Sizeof(*new(T)), s)
+}
+
+// Covers is [Holds] for size bytes at p.
+func Covers(p unsafe.Pointer, size uintptr, s string) bool {
+	// SAFETY: GC.md fact 13, as in Within.
+	return len(s) > 0 && uintptr(unsafe.Pointer(unsafe.StringData(s)))-uintptr(p) < size
 }
 
 // String returns a string that shares the bytes of b. The caller promises not

@@ -3,6 +3,7 @@ package addr_test
 import (
 	"reflect"
 	"testing"
+	"unsafe"
 
 	"github.com/haven-mem/haven/internal/addr"
 )
@@ -65,6 +66,32 @@ func TestWithin(t *testing.T) {
 	checkWithin[*int](t)
 	if s := make([]struct{}, 5); addr.Within(s[1:2], s) {
 		t.Error("values without size lie somewhere")
+	}
+}
+
+// checkHolds compares Holds with what indices say.
+func checkHolds[T any](t *testing.T) {
+	t.Helper()
+	all := make([]T, 30)
+	chunk := all[10:20]
+	size := int(unsafe.Sizeof(all[0]))
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(all))), 30*size)
+	for i := range b {
+		if got, want := addr.Holds(chunk, addr.String(b[i:i+1])), i >= 10*size && i < 20*size; got != want {
+			t.Errorf("%T: Holds([10:20], byte %d) is %v", all[:0], i, got)
+		}
+	}
+	if addr.Holds(chunk, "") || addr.Holds(chunk, addr.String(b[12*size:])[:0]) || addr.Holds[T](nil, "text") || addr.Holds(chunk, "text") {
+		t.Errorf("%T: an empty or foreign text lies within", all[:0])
+	}
+}
+
+func TestHolds(t *testing.T) {
+	checkHolds[byte](t)
+	checkHolds[string](t)
+	checkHolds[[7]uint16](t)
+	if addr.Holds(make([]struct{}, 5), "text") {
+		t.Error("values without size hold a text")
 	}
 }
 

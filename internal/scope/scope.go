@@ -29,7 +29,8 @@ type Scope[T any] struct {
 
 	carried *T
 	done    <-chan struct{} // of Context
-	closed  atomic.Bool     // written with mu held
+	asked   atomic.Bool
+	closed  atomic.Bool // written with mu held
 
 	// Contexts with another Done than Context that asked; nil once closed. Whoever
 	// finds its own in the list knows that Close sees it as well.
@@ -68,6 +69,9 @@ func (s *Scope[T]) Value(key any) any {
 // For returns what s carries to the code that has ctx, which is s or derived from
 // it, and nil once s is closed. It may be called from any goroutine.
 func (s *Scope[T]) For(ctx context.Context) *T {
+	if !s.asked.Load() { // which spares the processors a shared write
+		s.asked.Store(true)
+	}
 	done := ctx.Done()
 	if done == s.done {
 		if s.closed.Load() {
@@ -77,6 +81,9 @@ func (s *Scope[T]) For(ctx context.Context) *T {
 	}
 	return s.sight(ctx, done)
 }
+
+// Asked reports whether For was ever called: if not, nobody can have what s carries.
+func (s *Scope[T]) Asked() bool { return s.asked.Load() }
 
 // sight is For of a context that ends at another time than s.
 func (s *Scope[T]) sight(ctx context.Context, done <-chan struct{}) *T {

@@ -80,6 +80,27 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestAsked checks that a scope knows of all who were given what it carries.
+func TestAsked(t *testing.T) {
+	value := func(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, 1) }
+	for _, derive := range []func(context.Context) context.Context{nil, value, expired, context.WithoutCancel} {
+		base, cancel := context.WithCancel(context.Background())
+		s, _ := open(base)
+		var ctx context.Context = s
+		if derive != nil {
+			ctx = derive(ctx)
+		}
+		if ctx.Value(key{}); s.Asked() {
+			t.Error("asked before anybody did")
+		}
+		if s.For(ctx); !s.Asked() {
+			t.Error("not asked")
+		}
+		s.Close()
+		cancel()
+	}
+}
+
 // TestExpiresLater checks that what counts is the end, not the time of asking.
 func TestExpiresLater(t *testing.T) {
 	s, v := open(context.Background())
