@@ -204,8 +204,13 @@ func TestHeaderOutside(t *testing.T) {
 		"name without a value": {func(h http.Header, t text) { h[t.s("X-Nil")] = nil },
 			http.Header{"X-Key": {"value", "outside"}, "X-Nil": nil}},
 		"value": {func(h http.Header, t text) { h["X-Key"][0] = t.s("after") }, http.Header{"X-Key": {"after", "outside"}}},
-		"list": {func(h http.Header, t text) { h["X-Key"] = arena.Append(t.a, nil, h.Get("X-Key"), h.Get("X-Key")) },
-			http.Header{"X-Key": {"value", "value", "outside"}}},
+		"list": {func(h http.Header, t text) {
+			for key, list := range h { // an assignment with another key may set that as well
+				if key == "X-Key" {
+					h[key] = arena.Append(t.a, nil, list[0], list[0])
+				}
+			}
+		}, http.Header{"X-Key": {"value", "value", "outside"}}},
 		"list with room": {func(h http.Header, t text) { h["X-Key"] = arena.MakeSlice[string](t.a, 0, 3) },
 			http.Header{"X-Key": {"outside"}}},
 	} {
