@@ -81,6 +81,7 @@ type lane interface {
 	idleSince() uint64
 	end()
 	usedBytes() int
+	holds(string) bool
 	stats() LaneStats
 }
 

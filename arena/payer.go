@@ -7,11 +7,13 @@ import (
 	"github.com/haven-mem/haven/internal/leak"
 )
 
-// What memory contexts need of an arena and nobody else: to pay for its chunks,
-// and to leave its memory to the garbage collector without ending it.
+// What memory contexts need of an arena and nobody else: to pay for its chunks, to
+// leave its memory to the garbage collector without ending it, and to know what is
+// in it.
 func init() {
 	account.Attach = func(a any, p account.Payer, made *leak.Site) { a.(*Arena).attach(p, made) }
 	account.Leave = func(a any) { a.(*Arena).leave() }
+	account.Holds = func(a any, texts []string) bool { return a.(*Arena).holds(texts) }
 }
 
 // attach makes p pay for the chunks instead of who did.

@@ -9,6 +9,7 @@ import (
 func init() {
 	scope.Retain = func(mc any) bool { return mc.(*Context).tryRetain() }
 	scope.Delete = func(mc any) { mc.(*Context).deleteHeld() }
+	scope.Spare = func(mc any, texts []string) { mc.(*Context).spare(texts) }
 }
 
 // NewContext returns a context.Context that carries mc, for the edges of a program:

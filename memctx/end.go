@@ -154,7 +154,7 @@ func (c *Context) finish(t *teardown) {
 // order: callbacks of the arena's own see the memory of those above intact.
 func (c *Context) close(t *teardown) {
 	c.mu.Lock()
-	a, forsaken := c.arena, c.forsaken
+	a, forsaken, spared := c.arena, c.forsaken, c.spared
 	c.arena = nil
 	c.state.Store(gone)
 	c.unwatch()
@@ -172,7 +172,7 @@ func (c *Context) close(t *teardown) {
 		return
 	}
 	defer c.leave(t)
-	if forsaken {
+	if forsaken || holds(a, spared) {
 		a.Free()
 	} else {
 		c.kind.pool.Put(a)
@@ -321,7 +321,8 @@ func (c *Context) resetMemory(held bool) {
 	}
 	c.watchGrowth()
 	c.mu.Lock()
-	held = held || c.leases > 0 || c.forsaken
+	held = held || c.leases > 0 || c.forsaken || holds(c.arena, c.spared)
+	c.spared = nil
 	c.mu.Unlock()
 	done := false
 	defer func() {

@@ -48,8 +48,9 @@ type Context struct {
 	growth   growth
 	arena    *arena.Arena // written by the owner only, with mu held
 	forsaken bool         // was abandoned: its memory is never used again
+	watched  bool         // cleanup is set, of a context without a parent
 	cleanup  runtime.Cleanup
-	watched  bool // cleanup is set, of a context without a parent
+	spared   *[]string // texts that are read after the end: see spare
 
 	next, prev *Context // siblings; guarded by the parent's mu
 	linked     bool     // is among the parent's children; guarded by the parent's mu

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
 
 	"github.com/haven-mem/haven/internal/scope"
@@ -20,6 +21,7 @@ type rpc struct {
 	scope   scope.Scope[memctx.Context]
 	place   serving.Place
 	unsure  atomic.Bool // somebody may use the memory after the end
+	trailer atomic.Pointer[metadata.MD]
 
 	manyIn  bool                           // the client sends a stream
 	manyOut bool                           // the server does
@@ -67,12 +69,18 @@ func (r *rpc) begin(s *stats.Begin) {
 
 // end is called when the reply was marshaled and the status sent, on the
 // handler's goroutine. The context.Context is over by then in any case.
-func (r *rpc) end() {
+func (r *rpc) end(ctx context.Context, err error) {
 	if !r.begun {
 		return
 	}
 	sure := !r.scope.Close() && !r.unsure.Load()
-	defer r.place.End(r.scope.Carried(), sure)
+	mc := r.scope.Carried()
+	if sure && r.scope.Asked() {
+		if late := r.readLate(ctx, err); len(late) > 0 {
+			scope.Spare(mc, late)
+		}
+	}
+	defer r.place.End(mc, sure)
 	if m := r.message.Load(); m != nil {
 		r.within.End(m, sure)
 	}

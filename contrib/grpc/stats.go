@@ -110,7 +110,9 @@ func (h *handler) HandleRPC(ctx context.Context, s stats.RPCStats) {
 		r.received()
 	case *stats.OutPayload:
 		r.sent()
+	case *stats.OutTrailer:
+		r.trailer.Store(&s.Trailer)
 	case *stats.End:
-		r.end()
+		r.end(ctx, s.Error)
 	}
 }

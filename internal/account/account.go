@@ -32,4 +32,7 @@ var (
 	// Leave is a Reset after which none of the memory is used again: the garbage
 	// collector takes it once nothing refers to it.
 	Leave func(arena any)
+
+	// Holds reports whether the bytes of one of texts lie in the arena's memory.
+	Holds func(arena any, texts []string) bool
 )

@@ -10,4 +10,8 @@ var (
 
 	// Delete deletes a context and gives the caller's lease back.
 	Delete func(mc any)
+
+	// Spare leaves memory in which one of texts lies to the garbage collector when a
+	// context, or one below it, ends or is reset the next time.
+	Spare func(mc any, texts []string)
 )
