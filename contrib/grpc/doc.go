@@ -24,14 +24,22 @@
 // of handlers that were cut off.
 //
 // So a reply, with all its strings and bytes, may lie in the RPC's memory, and so
-// may the messages of a stream, which SendMsg marshals before it returns. These may
-// not, because gRPC reads them later than it says that the RPC has ended:
+// may the messages of a stream, which SendMsg marshals before it returns.
 //
-//   - header and trailer metadata, and the text of a status: use arena.Clone,
+// Header and trailer metadata, names and values, and statuses are read later than
+// gRPC says that the RPC has ended. Their strings may lie in the memory, too: the
+// context that has one of them leaves its memory to the garbage collector instead of
+// handing it on, which costs as much as memory of Go's heap. arena.Clone spares that.
+//
+// These may not lie there, because they are read later, and not by gRPC alone:
+//
 //   - messages of a codec that does not copy. Protobuf's does; one of your own that
 //     hands out a mem.SliceBuffer of the message does not,
 //   - replies in a server with grpc.EnableTracing, which formats them when somebody
-//     looks at its page.
+//     looks at its page,
+//   - messages that an interceptor, a stats.Handler or a binary log keeps,
+//   - the error itself that a handler returns, if it is an object of the memory:
+//     stats.Handlers that come after this one get it with stats.End.
 //
 // A goroutine that the handler leaves behind takes a lease, with Retain and Release
 // of package memctx. A handler whose deadline is over, or whose client is gone,

@@ -27,7 +27,8 @@ var root = serving.Root{Name: "grpc"}
 // method is not known there is no Begin, and no end either. Interceptors and
 // stats.Handlers that come later see it as well.
 //
-// For each RPC it costs some 400 ns, and 520 bytes in 3 pieces of Go's heap.
+// For each RPC it costs some 400 ns, and 520 bytes in 3 pieces of Go's heap, and, if
+// anybody asked for the memory, a copy of the header metadata.
 // NewStatsHandler panics if an option does not fit.
 func NewStatsHandler(opts ...Option) stats.Handler {
 	return &handler{newOptions(opts)}
