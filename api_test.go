@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files of api/")
+var update = flag.Bool("update", false, "rewrite the golden files of api/ and the tables of DESIGN.md")
 
 // TestAPI compares the exported surface of each public package with its golden
 // file in api/. A change of the surface is made on purpose:

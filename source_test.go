@@ -131,7 +131,7 @@ func TestSourceFinalizers(t *testing.T) {
 // TestSourceSyncPool keeps the allocators to GC.md fact 10.
 func TestSourceSyncPool(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || !rootModule(s.dir) {
+		if s.test || nested(s.dir) != "" {
 			continue
 		}
 		s.uses("sync", func(member string, at token.Position) {
@@ -139,84 +139,6 @@ func TestSourceSyncPool(t *testing.T) {
 				t.Errorf("%v: sync.Pool: it forgets what is warm, and one for each arena takes a global lock", at)
 			}
 		})
-	}
-}
-
-// TestSourceUnsafe checks who imports unsafe: bump, shape, slab, pool and the
-// named packages of internal, of which sanitize is for builds with a sanitizer only,
-// testkit for tests and words for haven stress, and arena for the size of a type.
-func TestSourceUnsafe(t *testing.T) {
-	may := map[string]bool{
-		"bump": true, "shape": true, "slab": true, "pool": true,
-		"internal/addr": true, "internal/check": true, "internal/guard": true, "internal/layout": true, "internal/magazine": true, "internal/sanitize": true, "internal/testkit": true,
-		"cmd/haven/internal/stress/words": true,
-	}
-	for _, s := range sources(t) {
-		if s.test || may[s.dir] {
-			continue
-		}
-		for _, p := range s.imports() {
-			if p == "unsafe" && s.dir != "arena" {
-				t.Errorf("%s imports unsafe", s.path)
-			}
-		}
-		s.uses("unsafe", func(member string, at token.Position) {
-			if member != "Sizeof" {
-				t.Errorf("%v: unsafe.%s: package %s may use Sizeof only", at, member, s.dir)
-			}
-		})
-	}
-}
-
-// rootModule reports whether a folder belongs to the root module.
-func rootModule(dir string) bool {
-	for ; dir != "."; dir = path.Dir(dir) {
-		if isFile(filepath.Join(filepath.FromSlash(dir), "go.mod")) {
-			return false
-		}
-	}
-	return true
-}
-
-// TestSourceImports checks who may import whom in the root module: the
-// allocators never each other, and nothing outside Go's standard library.
-func TestSourceImports(t *testing.T) {
-	const module = "github.com/haven-mem/haven"
-	// What is beside a package's own internal packages.
-	may := map[string][]string{
-		".":     {"check"}, // for its Report
-		"arena": nil, "bump": nil, "slab": nil, "pool": nil, "shape": nil,
-		"memctx":           {"arena", "slab", "pool"},
-		"memhttp":          {"memctx", "arena"}, // arena for its LimitError
-		"internal/serving": {"memctx", "arena"},
-		"debugpage":        {"memctx"},
-
-		"internal/series": {"memctx", "slab", "pool"}, // for the adapters of contrib
-	}
-	for _, s := range sources(t) {
-		if s.test || !rootModule(s.dir) {
-			continue
-		}
-		for _, p := range s.imports() {
-			rel, ours := strings.CutPrefix(p, module+"/")
-			switch {
-			case rel == "internal/testkit":
-				t.Errorf("%s imports %s, which is for tests", s.path, rel)
-			case !ours && strings.Contains(strings.Split(p, "/")[0], "."):
-				t.Errorf("%s imports %s, which is not in the standard library", s.path, p)
-			case !ours, strings.HasPrefix(rel, "internal/"):
-			case strings.HasPrefix(s.dir, "internal/gate/"):
-			default:
-				list, known := may[s.dir]
-				allowed := false
-				for _, m := range list {
-					allowed = allowed || m == rel
-				}
-				if !known || !allowed {
-					t.Errorf("%s imports %s; package %s may not, see DESIGN.md", s.path, rel, s.dir)
-				}
-			}
-		}
 	}
 }
 
