@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -142,15 +143,46 @@ func TestSourceSyncPool(t *testing.T) {
 	}
 }
 
-// TestSourceRequires checks that the root module depends on nothing.
+// TestSourceRequires checks that the root module depends on nothing, and that the
+// others require the project's modules in the version that go.work has for them, which
+// is the same for all. They replace nothing: go install refuses a module that does.
 func TestSourceRequires(t *testing.T) {
-	mod, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
+	own := regexp.MustCompile(`(` + modulePath + `\S*) (v\S+)`)
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
-	for _, line := range strings.Split(string(mod), "\n") {
-		if f := strings.Fields(line); len(f) > 0 && (f[0] == "require" || f[0] == "replace") {
-			t.Errorf("go.mod: %s", line)
+	required := own.FindAllStringSubmatch(read("go.work"), -1)
+	if len(required) == 0 {
+		t.Fatal("go.work replaces no version of the project's modules by the tree")
+	}
+	version := map[string]string{}
+	for _, m := range required {
+		version[m[1]] = m[2]
+		if m[2] != required[0][2] {
+			t.Errorf("go.work: %s, but %s: want one version", m[0], required[0][0])
+		}
+	}
+	modules := set{}
+	for _, s := range sources(t) {
+		modules[nested(s.dir)] = true
+	}
+	for dir := range modules {
+		name := path.Join(dir, "go.mod")
+		text := read(name)
+		if strings.Contains(text, "=>") || dir == "" && strings.Contains(text, "require") {
+			t.Errorf("%s replaces a module, or is the root's and requires one", name)
+		}
+		for _, m := range own.FindAllStringSubmatch(text, -1) {
+			if version[m[1]] != m[2] {
+				t.Errorf("%s requires %s, want %q as in go.work", name, m[0], version[m[1]])
+			}
+		}
+		if sum := path.Join(dir, "go.sum"); isFile(sum) && own.MatchString(read(sum)) {
+			t.Errorf("%s has hashes of the project's modules; .ci/tidy leaves them out", sum)
 		}
 	}
 }

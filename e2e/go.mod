@@ -6,7 +6,7 @@ require (
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
 	github.com/google/pprof v0.0.0-20250630185457-6e76a2b096b5
-	github.com/haven-mem/haven v0.0.0
+	github.com/haven-mem/haven v0.1.0
 )
 
 require (
@@ -17,5 +17,3 @@ require (
 	github.com/gobwas/ws v1.4.0 // indirect
 	golang.org/x/sys v0.34.0 // indirect
 )
-
-replace github.com/haven-mem/haven => ..

@@ -4,7 +4,5 @@ go 1.24
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
-	github.com/haven-mem/haven v0.0.0
+	github.com/haven-mem/haven v0.1.0
 )
-
-replace github.com/haven-mem/haven => ..

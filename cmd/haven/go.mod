@@ -4,7 +4,7 @@ go 1.24
 
 require (
 	github.com/creack/pty v1.1.24
-	github.com/haven-mem/haven v0.0.0
+	github.com/haven-mem/haven v0.1.0
 	golang.org/x/perf v0.0.0-20250710210952-7b7c2de18447
 	golang.org/x/sys v0.35.0
 	golang.org/x/term v0.34.0
@@ -17,5 +17,3 @@ require (
 	golang.org/x/mod v0.27.0 // indirect
 	golang.org/x/sync v0.16.0 // indirect
 )
-
-replace github.com/haven-mem/haven => ../..

@@ -3,7 +3,7 @@ module github.com/haven-mem/haven/contrib/grpc
 go 1.24
 
 require (
-	github.com/haven-mem/haven v0.0.0
+	github.com/haven-mem/haven v0.1.0
 	google.golang.org/grpc v1.75.1
 	google.golang.org/protobuf v1.36.6
 )
@@ -14,5 +14,3 @@ require (
 	golang.org/x/text v0.26.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20250707201910-8d1bb00bc6a7 // indirect
 )
-
-replace github.com/haven-mem/haven => ../..

@@ -3,7 +3,7 @@ module github.com/haven-mem/haven/contrib/otel
 go 1.24
 
 require (
-	github.com/haven-mem/haven v0.0.0
+	github.com/haven-mem/haven v0.1.0
 	go.opentelemetry.io/otel v1.38.0
 	go.opentelemetry.io/otel/metric v1.38.0
 	go.opentelemetry.io/otel/sdk/metric v1.38.0
@@ -18,5 +18,3 @@ require (
 	go.opentelemetry.io/otel/trace v1.38.0 // indirect
 	golang.org/x/sys v0.35.0 // indirect
 )
-
-replace github.com/haven-mem/haven => ../..

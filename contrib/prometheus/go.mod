@@ -3,7 +3,7 @@ module github.com/haven-mem/haven/contrib/prometheus
 go 1.24
 
 require (
-	github.com/haven-mem/haven v0.0.0
+	github.com/haven-mem/haven v0.1.0
 	github.com/prometheus/client_golang v1.23.2
 	github.com/prometheus/client_model v0.6.2
 	github.com/prometheus/common v0.66.1
@@ -20,5 +20,3 @@ require (
 	golang.org/x/sys v0.35.0 // indirect
 	google.golang.org/protobuf v1.36.8 // indirect
 )
-
-replace github.com/haven-mem/haven => ../..
