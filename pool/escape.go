@@ -2,11 +2,11 @@ package pool
 
 import (
 	"reflect"
-	"runtime"
 	"unsafe"
 	"weak"
 
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/heap"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
 )
@@ -18,7 +18,9 @@ import (
 // What is put may be anything: a global variable, or a part of something larger
 // that others hold rightly. So an object is chosen before: one that the pool makes
 // for a Get is marked, and watched when it is put. It must be one of Go's heap of
-// its own then, which what new and make return is. Of newFn it is asked.
+// its own then, which what new and make return is. Of what newFn returns it is asked;
+// a pool of other memory, which the collector does not free, is left alone from then
+// on: each object more that is made for the choice would stay for good.
 //
 // Fast paths do not count, and have no part in the choice. After a collection that
 // finds enough Puts since the one before, the pool hooks Get: the next one takes the
@@ -35,6 +37,7 @@ const (
 
 // A watching is what a keeper knows of the objects to watch.
 type watching struct {
+	out   bool             // what newFn makes cannot be watched
 	armed bool             // the next Get makes an object that is marked
 	marks map[uintptr]mark // by the address of the object
 	puts  uint64           // at the last collection
@@ -72,7 +75,7 @@ func (k *keeper) hook() {
 		return // not ready yet
 	}
 	n := k.hooks.Load() & hookCost
-	if k.watching.armed || escape.Each() {
+	if k.watching.armed || escape.Each() && !k.watching.out {
 		n |= hookGet
 	}
 	if len(k.watching.marks) > 0 {
@@ -97,7 +100,7 @@ func (k *keeper) sample() {
 	for _, d := range k.depots {
 		puts += d.putsNow()
 	}
-	if len(w.marks) == 0 && escape.Draw(puts-w.puts) {
+	if len(w.marks) == 0 && !w.out && escape.Draw(puts-w.puts) {
 		w.armed = true
 	}
 	w.puts = puts
@@ -110,7 +113,7 @@ func (k *keeper) claim(d *depot) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.wake()
-	ok := k.watching.armed || escape.Each() && len(k.watching.marks) < maxMarks
+	ok := k.watching.armed || escape.Each() && !k.watching.out && len(k.watching.marks) < maxMarks
 	k.watching.armed = false
 	if ok {
 		d.misses++
@@ -118,6 +121,14 @@ func (k *keeper) claim(d *depot) bool {
 	}
 	k.hook()
 	return ok
+}
+
+// leaveOut has no object of the pool watched any more.
+func (k *keeper) leaveOut() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.watching.out = true
+	k.hook()
 }
 
 // mark has the object at p watched when it is put. at is the memory to watch.
@@ -174,9 +185,11 @@ func (p *Pool[T]) getMarked() *T {
 		return nil
 	}
 	x := p.make()
-	if p.newFn == nil || onHeap(x) {
-		// SAFETY: it is for a weak pointer (GC.md fact 21).
-		p.mark(unsafe.Pointer(x), (*byte)(unsafe.Pointer(x)))
+	at := (*byte)(unsafe.Pointer(x)) // SAFETY: it is for a weak pointer (GC.md fact 21)
+	if p.newFn == nil || heap.Has(at) {
+		p.mark(unsafe.Pointer(x), at)
+	} else {
+		p.leaveOut()
 	}
 	return x
 }
@@ -211,16 +224,5 @@ func (b *Bytes) watchPut(p *[]byte) bool {
 	}
 	b.class(classOf(cap(*p))).dropWatched()
 	b.watch("[]uint8", at, cap(*p))
-	return true
-}
-
-// onHeap reports whether x is an object of Go's heap, and not a global variable
-// (GC.md fact 15).
-func onHeap[T any](x *T) bool {
-	c := runtime.AddCleanup(x, func(struct{}) {}, struct{}{})
-	if c == (runtime.Cleanup{}) {
-		return false
-	}
-	c.Stop()
 	return true
 }

@@ -5,11 +5,12 @@ package check
 import (
 	"fmt"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 	"unsafe"
 	"weak"
+
+	"github.com/haven-mem/haven/internal/heap"
 )
 
 // What is known of the objects of all pools, in one place, since an object may be
@@ -163,15 +164,11 @@ func (l Loan) mistake(x *loan) *Report {
 }
 
 // onHeap returns a function that reports whether what lies at p is still there, or
-// nil if p does not point into Go's heap, where a cleanup is refused or is none
-// (GC.md fact 15).
+// nil if p does not point into Go's heap, of which alone there are weak pointers.
 func onHeap(p unsafe.Pointer) (alive func() bool) {
-	defer func() { _ = recover() }()
-	c := runtime.AddCleanup((*byte)(p), func(struct{}) {}, struct{}{})
-	if c == (runtime.Cleanup{}) {
+	if !heap.Has((*byte)(p)) {
 		return nil
 	}
-	c.Stop()
 	w := weak.Make((*byte)(p))
 	return func() bool { return w.Value() != nil }
 }

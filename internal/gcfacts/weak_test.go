@@ -2,9 +2,12 @@ package gcfacts_test
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 	"weak"
+
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // A link is a value with pointers in a chunk.
@@ -63,7 +66,7 @@ var noCleanup runtime.Cleanup
 
 var globalObject object
 
-// TestCleanupOfGlobal is fact 21: the cleanup of a global variable is the zero
+// TestCleanupOfGlobal is fact 22: the cleanup of a global variable is the zero
 // Cleanup, and that of an object of the heap is not.
 func TestCleanupOfGlobal(t *testing.T) {
 	if c := runtime.AddCleanup(&globalObject, func(int) {}, 0); c != noCleanup {
@@ -75,4 +78,34 @@ func TestCleanupOfGlobal(t *testing.T) {
 		t.Error("the cleanup of an object is none")
 	}
 	c.Stop()
+}
+
+// TestForeignPointers is fact 22: memory of the system's gets no cleanup, for which there is a
+// panic that can be recovered; a weak pointer to it ends the program.
+func TestForeignPointers(t *testing.T) {
+	p := &testkit.Mapped(t, 1<<12)[100]
+	if testkit.InChild(t) {
+		defer func() { recover() }()
+		weak.Make(p)
+		return
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic for a cleanup of memory that is not Go's")
+			}
+		}()
+		runtime.AddCleanup(p, func(int) {}, 0)
+	}()
+	out, err := testkit.Child(t)
+	if err == nil || !strings.Contains(out, "fatal error") {
+		t.Errorf("a weak pointer to memory that is not Go's: %v\n%.1500s", err, out)
+	}
+}
+
+// TestCleanupWithoutSize is fact 22 as well: an object without size is none of the heap.
+func TestCleanupWithoutSize(t *testing.T) {
+	if c := runtime.AddCleanup(new(struct{}), func(int) {}, 0); c != noCleanup {
+		t.Errorf("the cleanup of an object without size is %+v", c)
+	}
 }
