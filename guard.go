@@ -51,7 +51,8 @@ const (
 // 4294967295, or slots is not from 1 to 255. The environment variable HAVEN_GUARD=RATE
 // or RATE,SLOTS does the same without a change to the program. In the check build
 // everything is watched anyway, and SetGuard does nothing. It may be called from any
-// goroutine. (The idea is GWP-ASan's and KFENCE's.)
+// goroutine; from one in a bubble of testing/synctest, caches are sampled from the next
+// garbage collection on. (The idea is GWP-ASan's and KFENCE's.)
 func SetGuard(rate, slots int) error { return guard.Set(rate, slots) }
 
 // OnGuard has f called with each mistake that the guard finds without a fault: writes

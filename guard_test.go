@@ -266,7 +266,8 @@ func TestGuard(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	if os.Getenv("HAVEN_TEST_MONITOR") != "" && os.Getenv("HAVEN_GUARD_PANICS") == "" {
+	monitors := os.Getenv("HAVEN_TEST_MONITOR") != "" && os.Getenv("HAVEN_GUARD_PANICS") == ""
+	if monitors || os.Getenv("HAVEN_GUARD_MONITOR") != "" { // the second is in a process that is a monitor
 		if err := haven.MonitorGuard(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"time"
 
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/clock"
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
 )
@@ -89,7 +89,7 @@ func (r *retirement) end(a *Arena, busy *check.Busy) {
 	}
 	x := check.Retired{List: r.list}
 	if escape.Each() {
-		what, name, made, site, now := "lane", "", (*leak.Site)(nil), r.site, time.Now()
+		what, name, made, site, now := "lane", "", (*leak.Site)(nil), r.site, clock.Now()
 		if a != nil {
 			what, name, made = "arena", a.name, a.made
 		}

@@ -5,10 +5,10 @@ package bump
 import (
 	"fmt"
 	"reflect"
-	"time"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/clock"
 	"github.com/haven-mem/haven/internal/escape"
 )
 
@@ -168,7 +168,7 @@ func (a *Arena) retire(keep bool) bool {
 
 // watch returns what has chunks watched that have left the quarantine.
 func watch(site check.Site) func([]check.Released) {
-	now := time.Now()
+	now := clock.Now()
 	return func(list []check.Released) {
 		w := escape.BeginAt(site, now, "bump arena", "", nil, len(list))
 		for i := range list {

@@ -6,10 +6,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/metrics"
-	"time"
+
+	"github.com/haven-mem/haven/internal/clock"
 )
 
-var began = time.Now()
+var began = clock.Now()
 
 // A meter reads the runtime's figures. It is for one goroutine at a time.
 type meter struct {
@@ -75,7 +76,7 @@ func readProcess() Process {
 		Go:         runtime.Version(),
 		OS:         runtime.GOOS,
 		Arch:       runtime.GOARCH,
-		Uptime:     time.Since(began),
+		Uptime:     began.Age(),
 		Procs:      runtime.GOMAXPROCS(0),
 		Goroutines: int(m.count(goroutines)),
 		Heap:       m.count(heapObjects),

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/haven-mem/haven/internal/outside"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -27,12 +28,14 @@ var (
 // with the process: it keeps nothing alive but the history.
 func startSampling() {
 	startSample.Do(func() {
-		m := newMeter()
-		go func() {
-			for {
-				time.Sleep(sampled.sample(memctx.TakeSnapshot, m))
-			}
-		}()
+		outside.Do(func() {
+			m := newMeter()
+			go func() {
+				for {
+					time.Sleep(sampled.sample(memctx.TakeSnapshot, m))
+				}
+			}()
+		})
 	})
 }
 

@@ -108,7 +108,7 @@ func (c *Context) watchGrowth() {
 	}
 	c.mu.Unlock()
 	if grows {
-		leak.Report(leak.Grows, "context", c.kind.name, c.Path(), int(bytes), c.age(), c.site)
+		leak.Report(leak.Grows, "context", c.kind.name, c.Path(), int(bytes), c.created.Age(), c.site)
 	}
 }
 
@@ -133,7 +133,7 @@ var aging atomic.Bool
 // watchAge reports the context, which has so many bytes with what is below it, if
 // it is older than it may be, once.
 func (c *Context) watchAge(bytes int) {
-	if c.maxAge > 0 && c.age() > c.maxAge && c.aged.CompareAndSwap(false, true) {
-		leak.Report(leak.Old, "context", c.kind.name, c.Path(), bytes, c.age(), c.site)
+	if c.maxAge > 0 && c.created.Age() > c.maxAge && c.aged.CompareAndSwap(false, true) {
+		leak.Report(leak.Old, "context", c.kind.name, c.Path(), bytes, c.created.Age(), c.site)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/account"
+	"github.com/haven-mem/haven/internal/clock"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/registry"
 )
@@ -32,7 +33,7 @@ type Context struct {
 
 	kind    *kind
 	ident   string
-	created time.Duration // since the program's start
+	created clock.Time
 	maxAge  time.Duration
 	site    *leak.Site // where it was made, if sampled
 	parent  atomic.Pointer[Context]
@@ -77,10 +78,7 @@ const (
 	gone
 )
 
-var (
-	began = time.Now() // what created counts from
-	roots registry.List[Context]
-)
+var roots registry.List[Context]
 
 // New returns a context without a parent. It panics if name is empty, and if an
 // option does not fit: see each of them.
@@ -123,7 +121,7 @@ func (c *Context) add(op, name string, opts []Option) (*Context, error) {
 	if name == "" {
 		panic(fmt.Sprintf("memctx: %s%s with an empty name: want the name of a kind of work, like \"request\"", op, c.of()))
 	}
-	n := &Context{kind: c.kindOf(name), created: time.Since(began)}
+	n := &Context{kind: c.kindOf(name), created: clock.Now()}
 	n.ledger.ctx = n
 	for _, o := range opts {
 		if o.apply != nil { // the zero Option sets nothing
@@ -178,12 +176,12 @@ func (c *Context) becomeRoot() {
 		kind    *kind
 		ident   string
 		site    *leak.Site
-		created time.Duration
+		created clock.Time
 	}
 	c.watched = true
 	c.cleanup = runtime.AddCleanup(c, func(r root) {
 		r.kind.dropped.Add(1)
-		leak.Report(leak.Dropped, "context", r.kind.name, label(r.kind.name, r.ident), 0, time.Since(began)-r.created, r.site)
+		leak.Report(leak.Dropped, "context", r.kind.name, label(r.kind.name, r.ident), 0, r.created.Age(), r.site)
 	}, root{c.kind, c.ident, c.site, c.created})
 }
 

@@ -5,12 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -126,31 +123,4 @@ func quote(s string) string {
 		}
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-// DumpOnSignal writes a report to standard error whenever the process gets sig,
-// until stop is called. It panics if sig is nil.
-//
-//	stop := memctx.DumpOnSignal(syscall.SIGUSR1)
-func DumpOnSignal(sig os.Signal) (stop func()) {
-	if sig == nil {
-		panic("memctx: DumpOnSignal(nil): want a signal, like syscall.SIGUSR1")
-	}
-	c := make(chan os.Signal, 1)
-	done := make(chan struct{})
-	signal.Notify(c, sig)
-	go func() {
-		for {
-			select {
-			case <-c:
-				WriteReport(os.Stderr, ReportOptions{})
-			case <-done:
-				return
-			}
-		}
-	}()
-	return sync.OnceFunc(func() {
-		signal.Stop(c)
-		close(done)
-	})
 }

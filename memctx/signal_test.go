@@ -58,7 +58,7 @@ func TestDumpOnSignal(t *testing.T) {
 		buf := make([]byte, 1<<20)
 		return buf[:runtime.Stack(buf, true)]
 	}
-	for end := time.Now().Add(10 * time.Second); bytes.Contains(stacks(), []byte("memctx.DumpOnSignal")); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); bytes.Contains(stacks(), []byte("memctx.(*dump)")); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("stop left a goroutine:\n%s", stacks())
 		}

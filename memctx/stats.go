@@ -36,7 +36,7 @@ type Stats struct {
 	Resets   uint64
 	Deleted  bool // deleted, and held by a lease
 	Created  time.Time
-	Age      time.Duration
+	Age      time.Duration // 0 if it was made by another clock: that of a bubble of testing/synctest
 }
 
 // NameStats describes all contexts of one name. While nobody is at work, and but
@@ -75,7 +75,7 @@ func (e *entry) stats(path string) Stats {
 	s := Stats{
 		Name: c.Name(), Ident: c.ident, Path: path, Own: e.own, Total: e.total,
 		Limit: c.ledger.limit, Children: e.children, Contexts: e.contexts, Resets: c.resets.Load(),
-		Created: began.Add(c.created), Age: c.age(),
+		Created: c.created.Wall(), Age: c.created.Age(),
 	}
 	c.ledger.acct.Lock()
 	s.Reserved = c.ledger.reserve
@@ -87,8 +87,6 @@ func (e *entry) stats(path string) Stats {
 	s.Deleted = st == ended || st == ending
 	return s
 }
-
-func (c *Context) age() time.Duration { return time.Since(began) - c.created }
 
 // String returns the numbers in one line.
 func (s Stats) String() string {

@@ -72,7 +72,7 @@ func (k *Keeper) Fits() bool {
 	return true
 }
 
-// SetClock has after called instead of time.AfterFunc.
+// SetClock has after called instead of outside.After.
 func (k *Keeper) SetClock(after func(time.Duration, func())) { k.after = after }
 
 // Stats is what Stats of a pool returns.

@@ -49,7 +49,7 @@ type keeper struct {
 	hooks    *atomic.Uint32 // those of the pool; nil until it is ready
 	watching watching
 
-	after func(time.Duration, func()) // time.AfterFunc, if nil
+	after func(time.Duration, func()) // outside.After, if nil
 }
 
 // A self is what stands for a keeper in weak pointers, which must not refer to a

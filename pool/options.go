@@ -116,7 +116,9 @@ func Floor(objects int) Option {
 // them after half of it, half of the rest after another half, and so on. A timer
 // runs as long as there is something to trim; it is at rest while the pool is
 // not used, and goes with it. Without Idle, and for 0, garbage collections set
-// the pace. Idle panics if d is negative; less than 2 ms are taken as 2 ms.
+// the pace. Idle panics if d is negative; less than 2 ms are taken as 2 ms. In a
+// bubble of testing/synctest it is real time, too, that counts, from the next
+// garbage collection on.
 func Idle(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("pool: Idle(%v): want a duration, 0 (none) or more", d))

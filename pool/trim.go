@@ -2,11 +2,11 @@ package pool
 
 import (
 	"slices"
-	"time"
 	"weak"
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/outside"
 )
 
 // How objects that nobody needs go back to the garbage collector: in steps, one
@@ -45,12 +45,13 @@ func (k *keeper) afterGC(near bool) {
 	k.checkInvariants()
 }
 
-// arm has tick called after a pause, unless the pool is gone by then.
+// arm has tick called after a pause, unless the pool is gone by then. The pool may be of
+// use to others than a caller in a bubble of testing/synctest, whose timers end with it.
 func (k *keeper) arm() {
 	k.armed = true
 	after := k.after
 	if after == nil {
-		after = func(d time.Duration, f func()) { time.AfterFunc(d, f) }
+		after = outside.After
 	}
 	w := weak.Make(k.self)
 	after(k.pause, func() {

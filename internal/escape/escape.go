@@ -34,10 +34,10 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 	"weak"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/clock"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/leak"
 )
@@ -46,7 +46,7 @@ import (
 // [Begin], add the memory, and end with [Release.Watch].
 type Release struct {
 	what, name string
-	at         time.Time
+	at         clock.Time
 	site       *leak.Site // of the release
 	released   check.Site // instead of site, or 0
 	made       *leak.Site // of the owner, or nil
@@ -65,12 +65,12 @@ type piece struct {
 // Begin returns a release by the goroutine that calls it, whose stack it takes
 // down. made is where the owner was made, or nil. It costs about a microsecond.
 func Begin(what, name string, made *leak.Site) *Release {
-	return &Release{what: what, name: name, at: time.Now(), site: leak.Here(what, name), made: made}
+	return &Release{what: what, name: name, at: clock.Now(), site: leak.Here(what, name), made: made}
 }
 
 // BeginAt is [Begin] for a release of so many pieces that happened before, at a site
 // that is known to the check build. It costs a fraction.
-func BeginAt(site check.Site, at time.Time, what, name string, made *leak.Site, pieces int) *Release {
+func BeginAt(site check.Site, at clock.Time, what, name string, made *leak.Site, pieces int) *Release {
 	return &Release{what: what, name: name, at: at, released: site, made: made, pieces: make([]piece, 0, pieces)}
 }
 
@@ -241,7 +241,7 @@ next:
 			}
 		}
 		list = append(list, finding{leak.Finding{
-			Kind: leak.Escaped, What: r.what, Name: r.name, Count: 1, Bytes: p.bytes, Age: time.Since(r.at),
+			Kind: leak.Escaped, What: r.what, Name: r.name, Count: 1, Bytes: p.bytes, Age: r.at.Age(),
 			Stack: r.made.Stack(), Type: p.typ, Chunks: 1, Released: r.stack(),
 		}, r.serial})
 	}

@@ -1,5 +1,7 @@
 package guard
 
+import "time"
+
 // InUse returns how many slots are in use, and how many of those by what was released.
 func InUse() (used, released int) {
 	all.mu.Lock()
@@ -30,3 +32,13 @@ func Known() (objects, filtered int) {
 	}
 	return len(all.by), filtered
 }
+
+// SetTimer has f called in place of what makes timers, until the result is called.
+func SetTimer(f func(time.Duration, func())) (back func()) {
+	old := after
+	after = f
+	return func() { after = old }
+}
+
+// Run starts or ends the clock.
+var Run = run

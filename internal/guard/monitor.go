@@ -20,6 +20,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/leak"
+	"github.com/haven-mem/haven/internal/outside"
 )
 
 // When a fault ends a program, nothing of the program runs any more. The monitor is
@@ -121,7 +122,7 @@ func start() (*os.File, error) {
 		f.Close()
 		return nil, err // it finds the end of its input, and ends
 	}
-	go cmd.Wait()
+	outside.Do(func() { go cmd.Wait() })
 	return f, nil
 }
 

@@ -3,6 +3,8 @@ package guard
 import (
 	"sync"
 	"time"
+
+	"github.com/haven-mem/haven/internal/outside"
 )
 
 // The clock bounds what is sampled, and owners that do not count their releases are
@@ -17,7 +19,8 @@ var watchers struct {
 	mu     sync.Mutex
 	ticked []func()
 	other  []func()
-	stop   chan struct{} // of the goroutine that ticks, if there is one
+	on     bool
+	armed  bool // the timer runs; it stops by itself
 }
 
 // Watch has ticked called at each tick, and change when the rate may have changed.
@@ -28,33 +31,32 @@ func Watch(ticked, change func()) {
 	watchers.other = append(watchers.other, change)
 }
 
-// run starts or ends the goroutine that ticks.
+// run starts or ends the clock.
 func run(on bool) {
 	w := &watchers
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if on == (w.stop != nil) {
-		return
+	w.on = on
+	if on && !w.armed {
+		w.armed = true
+		after(tick, fire)
 	}
-	if !on {
-		close(w.stop)
-		w.stop = nil
-		return
+}
+
+// after is replaced in tests.
+var after = outside.After
+
+// fire is called by the timer. It arms it again, unless the clock was stopped.
+func fire() {
+	w := &watchers
+	w.mu.Lock()
+	on := w.on
+	w.armed = on
+	w.mu.Unlock()
+	if on {
+		step()
+		after(tick, fire)
 	}
-	stop := make(chan struct{})
-	w.stop = stop
-	go func() {
-		t := time.NewTicker(tick)
-		defer t.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-t.C:
-				step()
-			}
-		}
-	}()
 }
 
 // step is what happens at a tick.

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/haven-mem/haven/internal/clock"
 )
 
 // Kinds of findings.
@@ -50,13 +52,13 @@ type Site struct {
 	what, name string
 	n          int
 	pcs        [depth]uintptr
-	at         time.Time
+	at         clock.Time
 }
 
 // Here returns the site of an object of that name which is made now. What it
 // returns shows the callers outside of Haven first.
 func Here(what, name string) *Site {
-	s := &Site{what: what, name: name, at: time.Now()}
+	s := &Site{what: what, name: name, at: clock.Now()}
 	s.n = runtime.Callers(2, s.pcs[:])
 	return s
 }
@@ -128,7 +130,7 @@ type Watch struct {
 // NewWatch watches p, an object of that name which is made now, until Stop.
 func NewWatch[T any](p *T, what, name string) Watch {
 	s := Here(what, name)
-	return Watch{runtime.AddCleanup(p, func(s *Site) { Report(Dropped, what, name, "", 0, time.Since(s.at), s) }, s), s}
+	return Watch{runtime.AddCleanup(p, func(s *Site) { Report(Dropped, what, name, "", 0, s.at.Age(), s) }, s), s}
 }
 
 // Site returns where the object was made, or nil if it is not watched.
