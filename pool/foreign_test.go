@@ -16,7 +16,10 @@ import (
 // A plain is an object without pointers, large enough to be watched.
 type plain struct{ n [8]int }
 
-var plains [1 << 10]plain
+var (
+	plains [1 << 10]plain
+	others [10]plain // that no pool handed out
+)
 
 // guards is whether the guard has pages of its own.
 const guards = !check.Enabled && !sanitize.Poisons && (runtime.GOOS == "linux" || runtime.GOOS == "darwin")
@@ -114,9 +117,9 @@ func TestForeignPut(t *testing.T) {
 	var any pool.Pool[plain]
 	var b pool.Bytes
 	mapped := testkit.Mapped(t, 1<<16)
-	for i := range 10 {
+	for i := range others {
 		empty.Put(empty.Get())
-		any.Put(&plains[i])
+		any.Put(&others[i])
 		any.Put((*plain)(unsafe.Pointer(&mapped[i*1024])))
 		s := mapped[i*1024+512 : (i+1)*1024 : (i+1)*1024]
 		b.Put(&s)

@@ -39,6 +39,9 @@ func TestBubble(t *testing.T) {
 			time.Sleep(time.Hour)
 		})
 		testkit.Eventually(t, "what was asked for in a bubble is done", did.Load)
+		if t.Failed() {
+			return
+		}
 		answer := make(chan bool)
 		orders <- answer
 		if testkit.Receive(t, "the goroutine", answer) {
