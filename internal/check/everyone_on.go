@@ -2,11 +2,7 @@
 
 package check
 
-import (
-	"unsafe"
-
-	"github.com/haven-mem/haven/internal/registry"
-)
+import "github.com/haven-mem/haven/internal/registry"
 
 // everyone has the caches whose objects are known, to name the one that a foreign
 // pointer belongs to.
@@ -23,10 +19,10 @@ func (o *Objects) enlist() {
 	everyone.Add(o.self)
 }
 
-// findObject returns the object of any cache that p points into, and how far.
-func findObject(p unsafe.Pointer) (*object, uintptr) {
+// findObject returns the object of any cache that an address is in, and how far.
+func findObject(address uintptr) (*object, uintptr) {
 	for s := range everyone.All() {
-		if x, off := s.o.find(p); x != nil {
+		if x, off := s.o.find(address); x != nil {
 			return x, off
 		}
 	}

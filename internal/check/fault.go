@@ -3,24 +3,22 @@ package check
 import (
 	"fmt"
 	"reflect"
-	"runtime"
-	"runtime/debug"
 	"sync"
-
-	"github.com/haven-mem/haven/internal/leak"
 )
 
 // A poisoned pointer is an address in the reserved range. It tells which release it
 // was by the page that it lies in, so that the fault of whoever follows it, at that
-// address or some way behind, tells as much.
-const stride = 4096
+// address or some way behind, tells as much. A page has room for all that a poisoned
+// length reaches.
+const stride = 1 << 16
 
 var faults struct {
-	mu    sync.Mutex
-	first uintptr // the range
-	count int     // pages in it; 0: not reserved
-	next  int
-	known []fault // by page, modulo remembered; older ones give way
+	mu     sync.Mutex
+	first  uintptr // the range
+	stride uintptr // from one page to the next
+	count  int     // pages in it; 0: not reserved
+	next   int
+	known  []fault // by page, modulo remembered; older ones give way
 }
 
 // remembered is how many releases are known by their page. The pages of the others
@@ -45,7 +43,11 @@ func page(r *Released, allocated places) uintptr {
 	defer faults.mu.Unlock()
 	if faults.count == 0 {
 		first, size := reserve()
-		faults.first, faults.count = first, size/stride
+		faults.first, faults.stride = first, stride
+		if first == unmapped {
+			faults.stride = unmapped // or all had one
+		}
+		faults.count = size / int(faults.stride)
 	}
 	at := faults.next
 	if at == len(faults.known) && at < remembered {
@@ -55,7 +57,7 @@ func page(r *Released, allocated places) uintptr {
 	if faults.next++; faults.next == faults.count {
 		faults.next = 0
 	}
-	return faults.first + uintptr(at)*stride
+	return faults.first + uintptr(at)*faults.stride
 }
 
 // releasedAt returns what an address in the range stands for, and whether it is one.
@@ -63,65 +65,23 @@ func page(r *Released, allocated places) uintptr {
 func releasedAt(address uintptr) (f fault, poison bool) {
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
-	i := (address - faults.first) / stride
-	if faults.count == 0 || address < faults.first || i >= uintptr(faults.count) {
+	if faults.count == 0 || address < faults.first || address-faults.first >= uintptr(faults.count)*faults.stride {
 		return fault{}, false
 	}
+	i := (address - faults.first) / faults.stride
 	if k := int(i) % remembered; k < len(faults.known) && faults.known[k].page == int(i) {
 		return faults.known[k], true
 	}
 	return fault{}, true
 }
 
-// Explain returns the report for a panic value that comes from following a pointer
-// out of released memory, and nil for any other. Such a fault is a panic only where
-// debug.SetPanicOnFault was called; else it ends the program.
-func Explain(recovered any) *Report {
-	if e, ok := recovered.(*runtime.TypeAssertionError); ok {
-		recovered = faultOf(e)
+// memory says what is known of the memory.
+func (f *fault) memory() history {
+	if f.typ == nil {
+		return history{memory: fmt.Sprintf("released too long ago to be known, more than %d releases", min(remembered, faults.count))}
 	}
-	fault, ok := recovered.(interface{ Addr() uintptr })
-	if !ok {
-		return nil
-	}
-	if Guard.Explain != nil {
-		if r := Guard.Explain(fault.Addr()); r != nil {
-			r.Now = leak.Here("", "").Stack()
-			return r
-		}
-	}
-	f, poison := releasedAt(fault.Addr())
-	if !poison {
-		return nil
-	}
-	report := &Report{
-		What:   "use after release",
-		Detail: fmt.Sprintf("a pointer that was read from released memory was followed, to %#x", fault.Addr()),
-		Memory: fmt.Sprintf("released too long ago to be known, more than %d releases", remembered),
-		Now:    Release().String(),
-	}
-	if f.typ != nil {
-		r := Released{Owner: f.owner, Type: f.typ, N: f.n}
-		report.Memory, report.Released, report.Allocated = r.String(), f.released.String(), f.allocated.String()
-	}
-	return report
-}
-
-// Guard is what package guard knows, which this one must not import: the report for a
-// fault at an address, and for what was written to after its release. It is set before
-// main.
-var Guard struct {
-	Explain func(address uintptr) *Report
-	Verify  func() []*Report
-}
-
-// faultOf returns the fault that printing a failed assertion takes whose interface
-// was read from released memory, and has no type.
-func faultOf(e *runtime.TypeAssertionError) (fault any) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() { fault = recover() }()
-	_ = e.Error()
-	return nil
+	r := Released{Owner: f.owner, Type: f.typ, N: f.n}
+	return history{r.String(), f.allocated.String(), f.released.String()}
 }
 
 // Where no range can be reserved there is one that systems leave unmapped, but for

@@ -66,7 +66,7 @@ func (o *Objects) Check(p unsafe.Pointer, owner string) *Report {
 	switch {
 	case x == nil:
 		r := &Report{What: "free of a foreign pointer", Detail: fmt.Sprintf("%p is no object of %s that is in use", p, owner), Now: Release().String()}
-		if y, off := findObject(p); y != nil {
+		if y, off := findObject(uintptr(p)); y != nil {
 			r.Memory, r.Allocated = y.what.String(), y.what.allocations()
 			if off > 0 {
 				r.What, r.Detail = "free of an interior pointer", fmt.Sprintf("%p points %d bytes into an object", p, off)
@@ -148,13 +148,13 @@ func (o *Objects) verify() (found []*Report) {
 	return found
 }
 
-// find returns the object that p points into, and how far.
-func (o *Objects) find(p unsafe.Pointer) (*object, uintptr) {
+// find returns the object that an address is in, and how far.
+func (o *Objects) find(address uintptr) (*object, uintptr) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for q, x := range o.by {
 		// SAFETY: addresses of heap memory, which does not move, are compared.
-		if off := uintptr(p) - uintptr(q); off < x.what.size() {
+		if off := address - uintptr(q); off < x.what.size() {
 			return x, off
 		}
 	}

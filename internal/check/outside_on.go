@@ -75,7 +75,7 @@ func (u *Untyped) note(g *region, low bool) {
 	p := pending{g, low, len(g.low) - 1}
 	if !low {
 		p.i = len(g.high) - 1
-		if d := g.high[p.i].kind.of(); len(d.mask) == 0 {
+		if d := g.high[p.i].kind.of(); len(d.words) == 0 {
 			return
 		}
 	}
@@ -122,15 +122,15 @@ func (u *Untyped) examine() {
 // look makes suspects of the words of e that point to the heap. The goroutine is pinned.
 func (u *Untyped) look(g *region, e *Extent) {
 	d := e.kind.of()
-	if d == nil || d.odd || len(d.mask) == 0 {
+	if d == nil || d.odd || len(d.words) == 0 {
 		return
 	}
 	words := 0
 	for from := e.at; from+d.size <= e.at+e.size; from += d.size {
-		for i, pointer := range d.mask {
+		for i, w := range d.words {
 			at := from + uintptr(i)*wordSize
 			p := (*unsafe.Pointer)(unsafe.Add(g.mem, at))
-			if !pointer || *p == nil || !u.elsewhere(*p) {
+			if w != pointer || *p == nil || !u.elsewhere(*p) {
 				continue
 			}
 			if words++; words > maxWords || len(u.suspects) >= maxSuspects {

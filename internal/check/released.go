@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/layout"
@@ -118,46 +118,10 @@ func (p *places) String() string {
 	return text.String()
 }
 
-// Pattern is what bytes without a pointer hold.
+// Pattern is what bytes hold that are neither of a pointer nor of a length.
 const Pattern = 0xDB
 
 const wordSize = unsafe.Sizeof(uintptr(0))
-
-// masks has, by type, the words of an element that hold a pointer.
-var masks sync.Map // reflect.Type to []bool, up to the last pointer
-
-func maskOf(t reflect.Type) []bool {
-	if m, ok := masks.Load(t); ok {
-		return m.([]bool)
-	}
-	n := layout.Of(t)
-	m := make([]bool, n.PtrBytes/n.Word)
-	markPointers(m, n)
-	masks.Store(t, m)
-	return m
-}
-
-// markPointers sets the words of n in which there is a pointer: for an interface
-// both, although the collector does not look at the first one.
-func markPointers(m []bool, n *layout.Node) {
-	switch {
-	case n.Pointers == 0:
-	case n.Elem != nil:
-		for i := range n.Len {
-			markPointers(m[i*n.Elem.Size/n.Word:], n.Elem)
-		}
-	case n.Fields != nil:
-		for _, f := range n.Fields {
-			if f.Node.Pointers > 0 {
-				markPointers(m[f.Offset/n.Word:], f.Node)
-			}
-		}
-	default:
-		for i := range min(len(n.Mask), len(m)) {
-			m[i] = n.Mask[i] == '1' || n.Mask == layout.Interface
-		}
-	}
-}
 
 // size returns the bytes of all elements.
 func (r *Released) size() uintptr {
@@ -187,15 +151,19 @@ func (r *Released) Poison() {
 		return
 	}
 	at := uintptr(0)
-	if len(maskOf(r.Type)) > 0 && r.N > 0 {
+	if len(wordsOf(r.Type)) > 0 && r.N > 0 {
 		at = page(r, r.places())
 	}
 	r.PoisonWith(at)
 }
 
+// poisoned is whether anything was: before that, no number is poison.
+var poisoned atomic.Bool
+
 // PoisonWith is Poison with an address for the words that hold a pointer. It must be
 // none of Go's heap.
 func (r *Released) PoisonWith(at uintptr) {
+	poisoned.Store(true)
 	r.page = at
 	r.poisonIn(0, r.From)
 	r.poisonIn(r.To, r.N)
@@ -206,29 +174,25 @@ func (r *Released) poisonIn(from, to int) {
 	if from == to { // perhaps at the end of the memory, where no pointer may be
 		return
 	}
-	mask, size := maskOf(r.Type), r.Type.Size()
+	words, size := wordsOf(r.Type), r.Type.Size()
 	first := unsafe.Add(r.Mem, uintptr(from)*size)
-	if len(mask) == 0 {
+	if len(words) == 0 {
 		fillBytes(unsafe.Slice((*byte)(first), uintptr(to-from)*size))
 		return
 	}
 	for e := range to - from {
-		r.fill(unsafe.Add(first, uintptr(e)*size), mask, size)
+		r.fill(unsafe.Add(first, uintptr(e)*size), words, size)
 	}
 }
 
 // fill poisons one element.
-func (r *Released) fill(p unsafe.Pointer, mask []bool, size uintptr) {
-	for i, pointer := range mask {
+func (r *Released) fill(p unsafe.Pointer, words []word, size uintptr) {
+	for i, w := range words {
 		// SAFETY: the word was nil, and what is stored is no address of Go's
 		// heap, so the collector misses nothing without a write barrier.
-		w := (*uintptr)(unsafe.Add(p, uintptr(i)*wordSize))
-		*w = r.page
-		if !pointer {
-			*w = patternWord
-		}
+		*(*uintptr)(unsafe.Add(p, uintptr(i)*wordSize)) = w.holds(r.page)
 	}
-	if n := uintptr(len(mask)) * wordSize; n < size {
+	if n := uintptr(len(words)) * wordSize; n < size {
 		fillBytes(unsafe.Slice((*byte)(unsafe.Add(p, n)), size-n))
 	}
 }
@@ -274,8 +238,8 @@ func (r *Released) Damage() *Report {
 
 // DamageIn is Damage of the elements from from up to to.
 func (r *Released) DamageIn(from, to int) *Report {
-	mask, size := maskOf(r.Type), r.Type.Size()
-	if len(mask) == 0 {
+	words, size := wordsOf(r.Type), r.Type.Size()
+	if len(words) == 0 {
 		bytes := unsafe.Slice((*byte)(r.Mem), r.size())
 		first := from * int(size)
 		if i := first + intact(bytes[first:to*int(size)]); i < to*int(size) {
@@ -284,7 +248,7 @@ func (r *Released) DamageIn(from, to int) *Report {
 		return nil
 	}
 	for e := from; e < to; e++ {
-		if off := differs(unsafe.Add(r.Mem, uintptr(e)*size), mask, size, r.page); off < size {
+		if off := differs(unsafe.Add(r.Mem, uintptr(e)*size), words, size, r.page); off < size {
 			return r.damaged(e, off)
 		}
 	}
@@ -292,17 +256,13 @@ func (r *Released) DamageIn(from, to int) *Report {
 }
 
 // differs returns where the element at p is not as fill left it, or size.
-func differs(p unsafe.Pointer, mask []bool, size, page uintptr) uintptr {
-	for i, pointer := range mask {
-		want := uintptr(patternWord)
-		if pointer {
-			want = page
-		}
-		if *(*uintptr)(unsafe.Add(p, uintptr(i)*wordSize)) != want {
+func differs(p unsafe.Pointer, words []word, size, page uintptr) uintptr {
+	for i, w := range words {
+		if *(*uintptr)(unsafe.Add(p, uintptr(i)*wordSize)) != w.holds(page) {
 			return uintptr(i) * wordSize
 		}
 	}
-	n := uintptr(len(mask)) * wordSize
+	n := uintptr(len(words)) * wordSize
 	if n < size {
 		n += uintptr(intact(unsafe.Slice((*byte)(unsafe.Add(p, n)), size-n)))
 	}

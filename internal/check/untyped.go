@@ -25,10 +25,10 @@ var kinds struct {
 }
 
 type described struct {
-	typ  reflect.Type
-	size uintptr
-	mask []bool
-	odd  bool // has pointers that need not be to objects
+	typ   reflect.Type
+	size  uintptr
+	words []word
+	odd   bool // has pointers that need not be to objects
 }
 
 func kindOf(t reflect.Type) kind {
@@ -44,7 +44,7 @@ func kindOf(t reflect.Type) kind {
 	if old := kinds.list.Load(); old != nil {
 		list = *old
 	}
-	list = append(list[:len(list):len(list)], &described{t, t.Size(), maskOf(t), odd(t)})
+	list = append(list[:len(list):len(list)], &described{t, t.Size(), wordsOf(t), odd(t)})
 	kinds.list.Store(&list)
 	k := kind(len(list))
 	kinds.by.Store(t, k)
@@ -96,7 +96,7 @@ func (r *Released) elements(e *Extent) (x Released, typed bool) {
 	x = Released{
 		Owner: r.Owner, Type: d.typ, N: int(e.size / d.size), Site: r.Site, Mem: unsafe.Add(r.Mem, e.at),
 	}
-	if len(d.mask) > 0 {
+	if len(d.words) > 0 {
 		x.page = r.untyped.pages[e.kind]
 	}
 	return x, true
@@ -105,6 +105,7 @@ func (r *Released) elements(e *Extent) (x Released, typed bool) {
 // poisonUntyped is [Released.Poison] for untyped memory. It may hold anything: the
 // collector does not look at it.
 func (r *Released) poisonUntyped() {
+	poisoned.Store(true)
 	u := r.untyped
 	u.givePages(r)
 	fillBytes(unsafe.Slice((*byte)(r.Mem), u.lo))
@@ -118,7 +119,7 @@ func (r *Released) poisonUntyped() {
 			}
 			x := Released{page: u.pages[e.kind]}
 			for at := e.at; at+d.size <= e.at+e.size; at += d.size {
-				x.fill(unsafe.Add(r.Mem, at), d.mask, d.size)
+				x.fill(unsafe.Add(r.Mem, at), d.words, d.size)
 			}
 		}
 	}
@@ -146,7 +147,7 @@ func (u *untyped) givePages(of *Released) {
 		for i := range list {
 			e := &list[i]
 			d := e.kind.of()
-			if d == nil || len(d.mask) == 0 || e.size < d.size {
+			if d == nil || len(d.words) == 0 || e.size < d.size {
 				continue
 			}
 			g := &groups[e.kind]
@@ -197,9 +198,9 @@ func (r *Released) damageUpTo(e *Extent, at *uintptr) *Report {
 // holds reports whether an allocation is as it was left.
 func (r *Released) holds(e *Extent) bool {
 	from, end := e.at, e.at+e.size
-	if d := e.kind.of(); d != nil && len(d.mask) > 0 {
+	if d := e.kind.of(); d != nil && len(d.words) > 0 {
 		for ; from+d.size <= end; from += d.size {
-			if differs(unsafe.Add(r.Mem, from), d.mask, d.size, r.untyped.pages[e.kind]) < d.size {
+			if differs(unsafe.Add(r.Mem, from), d.words, d.size, r.untyped.pages[e.kind]) < d.size {
 				return false
 			}
 		}
