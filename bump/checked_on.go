@@ -117,9 +117,7 @@ func (a *Arena) verify() {
 	if a.root == nil {
 		return
 	}
-	for _, bad := range a.root.seen.Damage() {
-		raise(bad)
-	}
+	check.RaiseAll(a.root.seen.Damage())
 }
 
 func raise(bad *check.Report) {

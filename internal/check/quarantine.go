@@ -72,18 +72,8 @@ func let(all bool) {
 			x.Left(x.List)
 		}
 		giveBack(x.List)
-		raiseAll(found)
+		RaiseAll(found)
 	}
-}
-
-// raiseAll raises each report, also if one panics.
-func raiseAll(found []*Report) {
-	if len(found) == 0 {
-		return
-	}
-	defer raiseAll(found[1:])
-	found[0].Now = Release().String()
-	Raise(found[0])
 }
 
 // spare has lists that left the quarantine, for the next releases: what is kept for
@@ -139,7 +129,8 @@ func (r *Released) damage() *Report {
 }
 
 // Verify compares all that is in quarantine with its poison, looks at the red zones of
-// memory in use, and returns a report for each that was written to, once.
+// memory in use, and returns a report for each that was written to, once. Those that are
+// the same are one.
 func Verify() []*Report {
 	found := append(verifyObjects(), verifyUntyped()...)
 	if Guard.Verify != nil {
@@ -154,5 +145,5 @@ func Verify() []*Report {
 			}
 		}
 	}
-	return found
+	return Merge(found)
 }

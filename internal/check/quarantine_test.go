@@ -17,7 +17,7 @@ func TestRaiseAll(t *testing.T) {
 	defer Handle(nil)
 	func() {
 		defer func() { _ = recover() }()
-		raiseAll([]*Report{{What: "first"}, {What: "second"}, {What: "third"}})
+		RaiseAll([]*Report{{What: "first"}, {What: "second"}, {What: "third"}})
 	}()
 	if want := []string{"first", "second", "third"}; !slices.Equal(told, want) {
 		t.Errorf("told of %q, want %q", told, want)

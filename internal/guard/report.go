@@ -2,7 +2,6 @@ package guard
 
 import (
 	"fmt"
-	"os"
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -23,11 +22,11 @@ func Tell(f func(*check.Report)) {
 
 // tell reports what was found. No lock is held.
 func tell(bad []*check.Report) {
-	for _, r := range bad {
+	for _, r := range check.Merge(bad) {
 		if f := told.Load(); f != nil {
 			(*f)(r)
 		} else {
-			fmt.Fprintln(os.Stderr, r.Error())
+			check.Print(r)
 		}
 	}
 }
