@@ -3,6 +3,7 @@ package memhttp
 import (
 	"net/http"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/scope"
 	"github.com/haven-mem/haven/internal/serving"
 	"github.com/haven-mem/haven/memctx"
@@ -44,6 +45,7 @@ var root = serving.Root{Name: "http"}
 
 // An exchange is a request with its answer.
 type exchange struct {
+	watched
 	handler *handler
 	scope   scope.Scope[memctx.Context] // the request's context.Context
 	place   serving.Place
@@ -60,8 +62,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ident := h.ident(r)
 	x.place = serving.Find(r.Context(), h.parent, &root)
 	x.scope.Carry(x.place.Child("request", memctx.Ident(ident), memctx.Limit(h.requestLimit)))
+	request := r.WithContext(&x.scope)
+	if check.Enabled {
+		x.watch(request)
+		defer x.unwatch()
+	}
 	defer x.close()
-	h.next.ServeHTTP(x.answer.writer(), r.WithContext(&x.scope))
+	h.next.ServeHTTP(x.answer.writer(), request)
 	x.whole = true
 }
 
@@ -77,6 +84,7 @@ func (x *exchange) close() {
 		return
 	}
 	v := recover()
+	x.explain(v)
 	x.scope.Close()
 	x.place.End(x.scope.Carried(), false)
 	if v != nil { // and not runtime.Goexit

@@ -3,12 +3,14 @@ package havengrpc
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/serving"
 )
 
@@ -20,8 +22,17 @@ import (
 //
 // It goes before interceptors that cut handlers off, and behind those that recover
 // from panics. It works without [NewStatsHandler], too.
-func UnaryServerInterceptor(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
+//
+// In the check build a fault in the handler is a panic, and package check's report of a
+// panic that comes from released memory is told, with the method.
+func UnaryServerInterceptor(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 	g := guard{ctx: ctx}
+	if check.Enabled {
+		if info != nil {
+			g.method = info.FullMethod
+		}
+		defer faultsPanic()()
+	}
 	defer g.end(&err)
 	reply, err = handler(ctx, req)
 	g.whole = true
@@ -29,8 +40,14 @@ func UnaryServerInterceptor(ctx context.Context, req any, _ *grpc.UnaryServerInf
 }
 
 // StreamServerInterceptor is [UnaryServerInterceptor] for streams.
-func StreamServerInterceptor(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+func StreamServerInterceptor(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	g := guard{ctx: stream.Context()}
+	if check.Enabled {
+		if info != nil {
+			g.method = info.FullMethod
+		}
+		defer faultsPanic()()
+	}
 	defer g.end(&err)
 	err = handler(srv, stream)
 	g.whole = true
@@ -39,8 +56,9 @@ func StreamServerInterceptor(srv any, stream grpc.ServerStream, _ *grpc.StreamSe
 
 // A guard looks at how a handler ends.
 type guard struct {
-	ctx   context.Context
-	whole bool // it returned
+	ctx    context.Context
+	whole  bool   // it returned
+	method string // in the check build
 }
 
 // end must be deferred itself, since it recovers.
@@ -57,7 +75,11 @@ func (g *guard) end(err *error) {
 		return
 	}
 	g.doubt()
-	switch v := recover().(type) {
+	v := recover()
+	if check.Enabled {
+		serving.Explain(v, func() string { return g.method })
+	}
+	switch v := v.(type) {
 	case nil: // runtime.Goexit
 	case error:
 		limit := limitIn(v)
@@ -68,6 +90,13 @@ func (g *guard) end(err *error) {
 	default:
 		panic(v)
 	}
+}
+
+// faultsPanic makes faults panics on the handler's goroutine until the function that it
+// returns is called.
+func faultsPanic() (end func()) {
+	before := debug.SetPanicOnFault(true)
+	return func() { debug.SetPanicOnFault(before) }
 }
 
 // doubt keeps the RPC's memory from being used again.
