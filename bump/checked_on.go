@@ -72,6 +72,7 @@ func newChecked[T any](a *Arena) *T {
 	at := uintptr(a.base) - uintptr(a.open.data) + a.left + zone
 	var zero T
 	a.root.seen.High(at, unsafe.Sizeof(zero), reflect.TypeFor[T](), site)
+	check.RaiseAll(a.root.seen.Lost(false))
 	// SAFETY: GC.md fact 5: a T and two zones lie in the open chunk at left.
 	return (*T)(unsafe.Add(a.open.data, at))
 }
@@ -83,6 +84,7 @@ func (a *Arena) noteLow(size uintptr) {
 	defer a.busy.Exit()
 	a.open.add()
 	a.root.seen.Low(a.last, size, site)
+	check.RaiseAll(a.root.seen.Lost(false))
 }
 
 // noteGrown takes down that the latest low allocation becomes one that ends at an
@@ -112,12 +114,12 @@ func (a *Arena) abandon(p unsafe.Pointer) {
 	a.root.seen.Abandon(p)
 }
 
-// verify looks at all red zones.
+// verify looks at all red zones, and for pointers to what is gone.
 func (a *Arena) verify() {
 	if a.root == nil {
 		return
 	}
-	check.RaiseAll(a.root.seen.Damage())
+	check.RaiseAll(append(a.root.seen.Damage(), a.root.seen.Lost(true)...))
 }
 
 func raise(bad *check.Report) {

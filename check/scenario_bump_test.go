@@ -183,6 +183,65 @@ var bumpScenarios = append([]scenario{
 		fail(check.Verify())
 		runtime.KeepAlive(p)
 	}, []string{"heap pointer in untyped memory", ".any of check_test.node"}},
+	{"bump: a heap object that is gone before the next allocation", func(here func(string)) {
+		var a bump.Arena
+		bump.New[node](&a)
+		here("allocated")
+		p := bump.New[node](&a)
+		p.name = strings.Repeat("heap", 20)
+		bump.New[node](&a)
+		testkit.CollectGarbage()
+		bump.New[node](&a)
+	}, []string{"heap pointer in untyped memory", ".name of check_test.node", "nothing else kept it"}},
+	{"bump: a heap object that is gone before Reset", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := bump.New[node](&a)
+		bump.New[int](&a)
+		p.next = new(node)
+		bump.New[node](&a)
+		testkit.CollectGarbage()
+		a.Reset()
+	}, []string{"heap pointer in untyped memory", ".next of check_test.node"}},
+	{"bump: a heap object that is gone before Free", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := bump.New[node](&a)
+		for range 500 { // now there is a look with every 64th
+			bump.New[int](&a)
+		}
+		p.any = new([3]int)
+		for range 1200 { // and each is also at 128 others, in turns
+			bump.New[int](&a)
+		}
+		testkit.CollectGarbage()
+		a.Free()
+	}, []string{"heap pointer in untyped memory", ".any of check_test.node"}},
+	{"bump: a pointer to the heap stored long after the allocation, and after a collection", func(here func(string)) {
+		var a bump.Arena
+		here("allocated")
+		p := bump.New[node](&a)
+		for range 300 {
+			bump.New[node](&a)
+		}
+		testkit.CollectGarbage()
+		bump.New[node](&a)
+		p.next = new(node)
+		fail(check.Verify())
+		runtime.KeepAlive(&a)
+	}, []string{"heap pointer in untyped memory", ".next of check_test.node"}},
+	{"bump: a heap object in a slice that has moved", func(here func(string)) {
+		var a bump.Arena
+		s := bump.MakeSlice[*node](&a, 3, 3)
+		s[1] = new(node)
+		bump.MakeSlice[byte](&a, 1, 1)
+		here("allocated")
+		s = bump.Append(&a, s, nil)
+		bump.New[node](&a)
+		testkit.CollectGarbage()
+		bump.New[node](&a)
+		runtime.KeepAlive(s)
+	}, []string{"heap pointer in untyped memory", "element 1 of *check_test.node"}},
 	{"arena: a value of NewOf written after Reset", func(here func(string)) {
 		a := arena.NewArena(arena.Name("decoder"))
 		arena.NewOf(a, reflect.TypeFor[node]())
@@ -446,6 +505,25 @@ func TestOutsidePointersKept(t *testing.T) {
 	runtime.KeepAlive(&other)
 }
 
+// What a slice holds that was copied to where it could grow is nobody's any more.
+func TestOutsidePointersLeft(t *testing.T) {
+	var a bump.Arena
+	s := bump.MakeSlice[*node](&a, 3, 3)
+	s[1] = new(node)
+	bump.MakeSlice[byte](&a, 1, 1)
+	grown := bump.Append(&a, s, nil)
+	grown[1] = nil
+	for range 3 {
+		bump.New[node](&a)
+		testkit.CollectGarbage()
+	}
+	bump.New[node](&a)
+	if err := check.Verify(); err != nil {
+		t.Error(err)
+	}
+	a.Reset()
+}
+
 // A program that makes the mistake all the time, while collections never end, gets
 // reports and nothing worse: an address of what is gone is never taken for a pointer.
 func TestOutsidePointersLost(t *testing.T) {
@@ -461,6 +539,8 @@ func TestOutsidePointersLost(t *testing.T) {
 	defer stop()
 	var a bump.Arena
 	found := 0
+	check.Handle(func(*check.Report) { found++ }) // an operation's
+	defer check.Handle(nil)
 	for round := range rounds {
 		var last *node
 		for i := range 150 {

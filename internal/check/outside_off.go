@@ -11,7 +11,9 @@ import (
 type outside struct{}
 
 func (u *Untyped) note(g *region, low bool)   {}
-func (o *outside) forget()                    {}
+func (u *Untyped) begin()                     {}
+func (u *Untyped) Lost(look bool) []*Report   { return nil }
+func (u *Untyped) forget()                    {}
 func (u *Untyped) Abandon(p unsafe.Pointer)   {}
 func verifyOutside(live []*Untyped) []*Report { return nil }
 func odd(t reflect.Type) bool                 { return false }

@@ -3,16 +3,16 @@
 package check
 
 import (
-	"fmt"
 	"reflect"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unsafe"
 	"weak"
 
-	"github.com/haven-mem/haven/internal/layout"
+	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
 )
 
@@ -21,21 +21,40 @@ import (
 // pointer, and a weak pointer to it must be made while what it points to is certain to
 // live: a Go pointer to a free object ends the program.
 //
-// So allocations whose type has pointers are looked at some allocations later, if no
-// collection has come to the end of its marking since the first of them was made, zero.
-// What a word points to was alive when it was stored, and is freed by such an end only:
-// so it is still there. No collection gets there meanwhile either, as it stops the world
-// for that and the goroutine is pinned (GC.md fact 18).
+// So words are looked at with the next operations of the arena, at its release and at
+// Verify. What a word points to was alive when it was stored, and is freed only by a
+// collection that comes to the end of its marking. If none has since the arena's words
+// were all known, what has appeared in one of them is still there, and the word becomes
+// a suspect, with a weak pointer. No collection gets to its end meanwhile either, as it
+// stops the world for that and the goroutine is pinned (GC.md fact 18).
 //
-// [Verify] collects garbage, and reports what was alive before and is gone after, if the
-// word holds its address all the while. What was gone before Verify is not reported: the
-// address may be that of another object by then, which somebody keeps.
+// When a collection is over the suspects are asked: a word that holds the address of what
+// is gone is reported, by the next operation of the arena or by Verify. That must be
+// soon, since an object of the same address may be stored there later, which somebody
+// keeps: it is the business of a listener to collections, if the arena has no operation
+// before. Of what the other words hold then nobody knows whether it is alive. These
+// addresses are passed over, wherever they are met, until the next collection.
 
 // An outside is what an Untyped knows of such pointers.
 type outside struct {
-	pending  []pending
-	cycle    int64 // collections when the first of pending was allocated
-	suspects []suspect
+	cycle    int64                // collections when all words were known
+	unknown  map[uintptr]struct{} // what words held then that are no suspects
+	blind    bool                 // there were too many of them
+	noted    int                  // allocations
+	since    int                  // those since the last look
+	pending  []pending            // the latest of them, that were not looked at yet
+	looked   time.Time            // when the last look was
+	next     int                  // the allocation with which the next look goes on, of all
+	suspects map[place]suspect
+	left     map[place]struct{} // allocations that are not used any more
+	lost     []*Report
+	some     atomic.Bool // there are lost ones
+}
+
+// A place is where a word is.
+type place struct {
+	mem unsafe.Pointer // of the chunk
+	at  uintptr
 }
 
 // A pending is an allocation that was not looked at yet.
@@ -47,8 +66,7 @@ type pending struct {
 
 // A suspect is a word that points to an object of the heap.
 type suspect struct {
-	mem     unsafe.Pointer // of the chunk
-	at      uintptr        // of the word in it
+	place
 	address uintptr
 	object  weak.Pointer[byte]
 	extent  Extent
@@ -57,7 +75,11 @@ type suspect struct {
 const (
 	maxPending  = 64
 	maxSuspects = 1 << 14
-	maxWords    = 1 << 10 // of one allocation
+	maxUnknown  = 1 << 14
+	maxWords    = 1 << 10 // of one allocation, for suspects
+	maxKnown    = 1 << 16 // allocations of an arena, for all its words to be known
+	again       = 128     // allocations that are looked at once more in one look: more than come anew
+	soon        = time.Millisecond
 )
 
 func (p pending) extent() *Extent {
@@ -68,19 +90,21 @@ func (p pending) extent() *Extent {
 }
 
 // note takes down the latest allocation of g. u is locked.
+//
+// The first few allocations of an arena are looked at one by one, with the next one: in
+// a small arena the next operation finds everything.
 func (u *Untyped) note(g *region, low bool) {
-	if len(u.pending) >= maxPending {
-		u.examine()
+	if u.since >= min(maxPending, 1+u.noted/8) || time.Since(u.looked) > soon {
+		u.examine(again)
 	}
+	u.noted++
+	u.since++
 	p := pending{g, low, len(g.low) - 1}
 	if !low {
 		p.i = len(g.high) - 1
 		if d := g.high[p.i].kind.of(); len(d.words) == 0 {
 			return
 		}
-	}
-	if len(u.pending) == 0 {
-		u.cycle = collections.count()
 	}
 	u.pending = append(u.pending, p)
 }
@@ -100,63 +124,123 @@ func (c *counter) count() int64 {
 	return c.stats.NumGC
 }
 
-// examine looks at what is pending. u is locked.
-func (u *Untyped) examine() {
-	if len(u.pending) == 0 {
-		return
-	}
+// examine looks at what is pending, and at so many other allocations, if no collection is
+// over since all words were known, and else has them known. u is locked.
+func (u *Untyped) examine(more int) {
 	c := &collections
 	c.mu.Lock()
 	magazine.Enter()
 	debug.ReadGCStats(&c.stats)
-	if c.stats.NumGC == u.cycle {
+	now := c.stats.NumGC
+	if now == u.cycle {
 		for _, p := range u.pending {
 			u.look(p.g, p.extent())
+		}
+		if !u.blind {
+			u.lookAgain(more)
 		}
 	}
 	magazine.Exit()
 	c.mu.Unlock()
-	u.pending = u.pending[:0]
+	u.pending, u.since, u.looked = u.pending[:0], 0, time.Now()
+	if now != u.cycle {
+		u.settle(now)
+	}
 }
 
-// look makes suspects of the words of e that point to the heap. The goroutine is pinned.
-func (u *Untyped) look(g *region, e *Extent) {
+// lookAgain looks at n allocations, behind those of the last time. The goroutine is
+// pinned.
+func (u *Untyped) lookAgain(n int) {
+	n = min(n, u.allocations())
+	for i := u.next; n > 0; {
+		for _, g := range u.regions {
+			for _, list := range [][]Extent{g.low, g.high} {
+				for i < len(list) && n > 0 {
+					u.look(g, &list[i])
+					i, u.next, n = i+1, u.next+1, n-1
+				}
+				i -= min(i, len(list))
+			}
+		}
+		if n > 0 {
+			i, u.next = 0, 0
+		}
+	}
+}
+
+// allocations returns how many there are.
+func (u *Untyped) allocations() (n int) {
+	for _, g := range u.regions {
+		n += len(g.low) + len(g.high)
+	}
+	return n
+}
+
+// outward calls f for each word of e that points to something that is not memory of u,
+// until it returns false. near says whether it is certainly on Go's heap. What the word
+// holds is a number here: as a pointer it could be to what is gone.
+func (u *Untyped) outward(g *region, e *Extent, f func(at, address uintptr, near bool) bool) {
 	d := e.kind.of()
 	if d == nil || d.odd || len(d.words) == 0 {
 		return
 	}
-	words := 0
+	if _, left := u.left[place{g.mem, e.at}]; left {
+		return
+	}
 	for from := e.at; from+d.size <= e.at+e.size; from += d.size {
 		for i, w := range d.words {
 			at := from + uintptr(i)*wordSize
-			p := (*unsafe.Pointer)(unsafe.Add(g.mem, at))
-			if w != pointer || *p == nil || !u.elsewhere(*p) {
+			address := *(*uintptr)(unsafe.Add(g.mem, at))
+			if w != pointer || address == 0 {
 				continue
 			}
-			if words++; words > maxWords || len(u.suspects) >= maxSuspects {
+			if own, near := u.around(address); !own && !f(at, address, near) {
 				return
 			}
-			// SAFETY: GC.md facts 18 and 21: what the word points to lives, as the
-			// comment above has it.
-			u.suspects = append(u.suspects, suspect{g.mem, at, uintptr(*p), weak.Make((*byte)(*p)), *e})
 		}
 	}
 }
 
-// elsewhere reports whether p certainly points to Go's heap, and not to memory of u: it
-// is in an arena of the heap, of those that the runtime reserves as a whole, in which
-// there is a chunk. Of what is not, a static variable or memory of the system, no weak
-// pointer may be made.
-func (u *Untyped) elsewhere(p unsafe.Pointer) bool {
-	near := false
-	for _, g := range u.regions {
-		// SAFETY: GC.md fact 13: addresses of heap memory are compared.
-		if uintptr(p)-uintptr(g.mem) <= g.size {
+// look makes suspects of the words of e that point to the heap. The goroutine is pinned.
+func (u *Untyped) look(g *region, e *Extent) {
+	words := 0
+	u.outward(g, e, func(at, address uintptr, near bool) bool {
+		if !near {
+			return true
+		}
+		if words++; words > maxWords || len(u.suspects) >= maxSuspects {
 			return false
 		}
-		near = near || uintptr(p)>>heapArena == uintptr(g.mem)>>heapArena
+		where := place{g.mem, at}
+		if _, ok := u.unknown[address]; ok || u.suspects[where].address == address {
+			return true
+		}
+		if u.suspects == nil {
+			u.suspects = make(map[place]suspect)
+		}
+		// SAFETY: GC.md facts 18 and 21: what the word points to lives, as the comment
+		// above has it.
+		p := *(*unsafe.Pointer)(unsafe.Add(g.mem, at))
+		if uintptr(p) == address {
+			u.suspects[where] = suspect{where, address, weak.Make((*byte)(p)), *e}
+		}
+		return true
+	})
+}
+
+// around reports whether an address is in memory of u, or else near it: certainly of Go's
+// heap, as it is in an arena of the heap, of those that the runtime reserves as a whole,
+// in which there is a chunk. Of what is not, a static variable or memory of the system, no
+// weak pointer may be made.
+func (u *Untyped) around(address uintptr) (own, near bool) {
+	for _, g := range u.regions {
+		// SAFETY: GC.md fact 13: addresses of heap memory are compared.
+		if address-uintptr(g.mem) <= g.size {
+			return true, true
+		}
+		near = near || address>>heapArena == uintptr(g.mem)>>heapArena
 	}
-	return near
+	return false, near
 }
 
 // heapArena is the logarithm of the size of the runtime's heap arenas, or less.
@@ -168,10 +252,15 @@ var heapArena = func() uint {
 }()
 
 // forget drops all.
-func (o *outside) forget() {
-	clear(o.pending)
-	clear(o.suspects)
-	o.pending, o.suspects = o.pending[:0], o.suspects[:0]
+func (u *Untyped) forget() {
+	clear(u.pending)
+	clear(u.suspects)
+	clear(u.unknown)
+	clear(u.left)
+	u.pending, u.lost = u.pending[:0], nil
+	u.some.Store(false)
+	u.cycle, u.blind, u.noted, u.since, u.next = collections.count(), false, 0, 0, 0
+	gccycle.Check()
 }
 
 // Abandon says that what p points into was copied and is not used any more.
@@ -185,65 +274,14 @@ func (u *Untyped) Abandon(p unsafe.Pointer) {
 	if e == nil {
 		return
 	}
-	at := e.at
-	u.pending = slices.DeleteFunc(u.pending, func(x pending) bool { return x.g == g && x.extent().at == at })
-	u.suspects = slices.DeleteFunc(u.suspects, func(s suspect) bool { return s.mem == g.mem && s.extent.at == at })
-}
-
-// holds reports whether the word is as it was.
-func (s *suspect) holds() bool { return *(*uintptr)(unsafe.Add(s.mem, s.at)) == s.address }
-
-// present returns the suspects whose objects live.
-func (u *Untyped) present() (list []suspect) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.examine()
-	u.suspects = slices.DeleteFunc(u.suspects, func(s suspect) bool { return !s.holds() || s.object.Value() == nil })
-	return slices.Clone(u.suspects)
-}
-
-// verifyOutside reports pointers of live untyped memory to objects that nothing keeps.
-func verifyOutside(live []*Untyped) (found []*Report) {
-	lists, any := make([][]suspect, len(live)), false
-	for i, u := range live {
-		lists[i] = u.present()
-		any = any || len(lists[i]) > 0
+	if u.left == nil {
+		u.left = make(map[place]struct{})
 	}
-	if !any {
-		return nil
-	}
-	// The first ends a collection that is under way, in which to ask a weak pointer is
-	// to keep what it points to.
-	runtime.GC()
-	runtime.GC()
-	for i, u := range live {
-		u.mu.Lock()
-		known := make(map[uintptr]bool)
-		for _, s := range u.suspects {
-			known[uintptr(s.mem)+s.at] = true
+	u.left[place{g.mem, e.at}] = struct{}{}
+	for where := range u.suspects {
+		if where.mem == g.mem && where.at-e.at < e.size {
+			delete(u.suspects, where)
 		}
-		for _, s := range lists[i] {
-			if known[uintptr(s.mem)+s.at] && s.object.Value() == nil && s.holds() {
-				found = append(found, s.report(u.owner))
-			}
-		}
-		u.mu.Unlock()
-	}
-	return found
-}
-
-func (s *suspect) report(owner string) *Report {
-	d := s.extent.kind.of()
-	off := s.at - s.extent.at
-	of := ""
-	if s.extent.size > d.size {
-		of = fmt.Sprintf(" of element %d", off/d.size)
-	}
-	return &Report{
-		What:      "heap pointer in untyped memory",
-		Detail:    fmt.Sprintf("%s%s of %v at %p points to %#x, which is gone: nothing else kept it", layout.PathAt(d.typ, off%d.size), of, d.typ, unsafe.Add(s.mem, s.at), s.address),
-		Memory:    s.extent.describe(owner),
-		Allocated: s.extent.site.String(),
 	}
 }
 

@@ -22,6 +22,7 @@ func (u *Untyped) Grow(size uintptr)                                {}
 func (u *Untyped) SetType(p unsafe.Pointer, t reflect.Type)         {}
 func (u *Untyped) Around(p unsafe.Pointer) *Report                  { return nil }
 func (u *Untyped) Latest() *Report                                  { return nil }
+func (u *Untyped) Lost(look bool) []*Report                         { return nil }
 func (u *Untyped) Damage() []*Report                                { return nil }
 func (u *Untyped) Abandon(p unsafe.Pointer)                         {}
 func (u *Untyped) Clear()                                           {}

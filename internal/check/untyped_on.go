@@ -58,6 +58,7 @@ func NewUntyped(owner string) *Untyped {
 		return nil
 	}
 	u := &Untyped{owner: owner}
+	u.begin()
 	arenas.Add(u)
 	return u
 }
