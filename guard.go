@@ -76,4 +76,8 @@ func OnGuard(f func(*check.Report)) { guard.Tell(f) }
 // guarded is written to a temporary file, which has no name; that takes some
 // microseconds for each. It returns an error where the process cannot be started, and on
 // Windows. A second call does nothing.
+//
+// In the check build, where the guard is off, the report is that of the check build, for
+// the latest 4,096 releases of memory with pointers, and for numbers of released memory
+// in the message of a panic. There each such release takes some microseconds more.
 func MonitorGuard() error { return guard.Monitor() }

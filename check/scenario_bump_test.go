@@ -505,7 +505,8 @@ func TestOutsidePointersKept(t *testing.T) {
 	runtime.KeepAlive(&other)
 }
 
-// What a slice holds that was copied to where it could grow is nobody's any more.
+// What a slice holds that was copied to where it could grow is nobody's any more, and a
+// word that has changed does not point to what it pointed to.
 func TestOutsidePointersLeft(t *testing.T) {
 	var a bump.Arena
 	s := bump.MakeSlice[*node](&a, 3, 3)
@@ -513,6 +514,10 @@ func TestOutsidePointersLeft(t *testing.T) {
 	bump.MakeSlice[byte](&a, 1, 1)
 	grown := bump.Append(&a, s, nil)
 	grown[1] = nil
+	p := bump.New[node](&a)
+	p.next = new(node)
+	bump.New[node](&a)
+	p.next = nil
 	for range 3 {
 		bump.New[node](&a)
 		testkit.CollectGarbage()

@@ -9,7 +9,8 @@
 // pattern, and each word that holds a pointer gets an address inside a range that
 // the process has reserved without access. Whoever follows a stale pointer and then
 // one that it finds there, a string, a slice, a map or an interface, takes a fault
-// at an address that tells which release it was ([Explain]). The garbage collector
+// at an address that tells which release it was ([Explain]). Lengths of strings and
+// slices get a number that is in reach of that address (words.go). The garbage collector
 // looks at such a word, sees that it is not of its heap, and goes on. What has no
 // pointers can be read without a fault: it reads as the pattern.
 //

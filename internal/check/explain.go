@@ -115,6 +115,11 @@ func explainFault(address uintptr) *Report {
 	return nil
 }
 
+// Followed returns the report for a poisoned pointer that another process has followed.
+func Followed(address uintptr, memory, allocated, released string) *Report {
+	return history{memory, allocated, released}.followed(address)
+}
+
 // followed returns the report for a poisoned pointer that was followed.
 func (k history) followed(address uintptr) *Report {
 	return k.report(useAfterRelease, "a pointer that was read from released memory was followed, to %#x", address)

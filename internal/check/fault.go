@@ -19,6 +19,7 @@ var faults struct {
 	count  int     // pages in it; 0: not reserved
 	next   int
 	known  []fault // by page, modulo remembered; older ones give way
+	note   func(Page)
 }
 
 // remembered is how many releases are known by their page. The pages of the others
@@ -57,7 +58,36 @@ func page(r *Released, allocated places) uintptr {
 	if faults.next++; faults.next == faults.count {
 		faults.next = 0
 	}
-	return faults.first + uintptr(at)*faults.stride
+	address := faults.first + uintptr(at)*faults.stride
+	if faults.note != nil {
+		faults.note(faults.known[at%remembered].noted(address))
+	}
+	return address
+}
+
+// A Page is what another process is to know of a release, which explains the faults of
+// this one.
+type Page struct {
+	First, Stride uintptr // where pages are
+	Count         int
+	Index         int
+	Address       uintptr
+	Memory        string
+	Made, End     []uintptr // where the first allocation and the release were
+}
+
+// NotePages has f called with each page that a release gets from now on, under a lock.
+func NotePages(f func(Page)) {
+	faults.mu.Lock()
+	defer faults.mu.Unlock()
+	faults.note = f
+}
+
+func (f *fault) noted(address uintptr) Page {
+	return Page{
+		First: faults.first, Stride: faults.stride, Count: faults.count, Index: f.page, Address: address,
+		Memory: f.memory().memory, Made: f.allocated.sites[0].pcs(), End: f.released.pcs(),
+	}
 }
 
 // releasedAt returns what an address in the range stands for, and whether it is one.

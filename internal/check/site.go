@@ -112,6 +112,14 @@ func (s Site) String() string {
 	if s == 0 {
 		return ""
 	}
+	return leak.Frames(s.pcs())
+}
+
+// pcs returns the program counters, none of site 0.
+func (s Site) pcs() []uintptr {
+	if s == 0 {
+		return nil
+	}
 	sites.mu.RLock()
 	p := sites.list[s-1]
 	sites.mu.RUnlock()
@@ -119,5 +127,5 @@ func (s Site) String() string {
 	for n < len(p) && p[n] != 0 {
 		n++
 	}
-	return leak.Frames(p[:n])
+	return p[:n]
 }

@@ -51,7 +51,8 @@ type record struct {
 // A header is what all of them have in common: the first entry of the file.
 type header struct {
 	geometry
-	Text uintptr // where code lies
+	Text  uintptr // where code lies
+	Pages int     // of the check build
 }
 
 // text returns the address of a function, by which those of two processes differ.
@@ -63,7 +64,7 @@ func Monitor() error {
 		watch(os.Stdin, os.NewFile(3, "records"), os.Stderr)
 		os.Exit(0)
 	}
-	if elsewhere {
+	if elsewhere && !check.Enabled {
 		return nil
 	}
 	if runtime.GOOS == "windows" {
@@ -82,6 +83,9 @@ func Monitor() error {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	m.file = f
+	if check.Enabled {
+		check.NotePages(notePage)
+	}
 	for _, a := range all.areas {
 		note(a)
 	}
@@ -133,16 +137,18 @@ func note(a *area) {
 		return
 	}
 	r := record{a.whose, a.own, a.start, a.limit, a.made.PCs(), a.end.PCs()}
-	write := func(at int, v any) {
-		b, err := json.Marshal(v)
-		if err == nil && len(b) < recordSize {
-			f.WriteAt(append(b, '\n'), int64(at)*recordSize)
-		}
-	}
 	if a.index == 0 {
-		write(0, header{all.region.geometry(), text()})
+		write(f, 0, header{geometry: all.region.geometry(), Text: text()})
 	}
-	write(1+a.index, r)
+	write(f, 1+a.index, r)
+}
+
+// write writes an entry of the file.
+func write(f *os.File, at int, v any) {
+	b, err := json.Marshal(v)
+	if err == nil && len(b) < recordSize {
+		f.WriteAt(append(b, '\n'), int64(at)*recordSize)
+	}
 }
 
 // watch is the monitor: it waits for the end of what the runtime prints, which is also
@@ -159,12 +165,10 @@ var faultLine = regexp.MustCompile(`(?m)^(?:unexpected fault address|\[signal .*
 
 // diagnose returns the report for what the runtime printed, or nil.
 func diagnose(crash []byte, records io.ReaderAt) *check.Report {
-	m := faultLine.FindSubmatch(crash)
-	if m == nil {
-		return nil
-	}
-	address, err := strconv.ParseUint(string(m[1]), 0, 64)
-	if err != nil {
+	address := uint64(0)
+	if m := faultLine.FindSubmatch(crash); m != nil {
+		address, _ = strconv.ParseUint(string(m[1]), 0, 64)
+	} else if !check.Enabled {
 		return nil
 	}
 	read := func(at int, v any) bool {
@@ -180,6 +184,13 @@ func diagnose(crash []byte, records io.ReaderAt) *check.Report {
 			pcs[i] += text() - h.Text
 		}
 		return leak.At(pcs)
+	}
+	if check.Enabled {
+		r := h.diagnose(crash, uintptr(address), read, stack)
+		if r != nil {
+			r.Now = firstStack(crash)
+		}
+		return r
 	}
 	a := h.near(uintptr(address), func(i int) *area {
 		var r record
