@@ -569,6 +569,12 @@ func TestOutsidePointersLost(t *testing.T) {
 				bump.New[node](&a)
 			}
 		}
+		if round%30 == 0 { // by the next operation
+			var b bump.Arena
+			bump.New[node](&b).any = new([1 << 20]byte)
+			runtime.GC()
+			bump.New[node](&b)
+		}
 		a.Reset()
 	}
 	if found == 0 && !magazine.Race {

@@ -17,6 +17,7 @@ import (
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/check"
 	havengrpc "github.com/haven-mem/haven/contrib/grpc"
+	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -116,6 +117,7 @@ func TestExplained(t *testing.T) {
 			{"forget", "", ""},
 		} {
 			err := call(c.in)
+			testkit.Until(t, "the RPC's memory is released", func() bool { return s.root.Stats().Contexts <= 2 })
 			if got := status.Code(err) == codes.Internal; got != (c.panics != "") {
 				t.Errorf("%s of %s: %v", c.in, method, err)
 			}

@@ -12,20 +12,32 @@ import (
 	"github.com/haven-mem/haven/internal/layout"
 )
 
-// settle is for when a collection is over: it takes suspects whose objects are gone for
-// lost, and has all words known from now on, at which there were so many collections. u
-// is locked.
-func (u *Untyped) settle(now int64) {
+// The functions here are for when there were so many collections. u is locked.
+
+// ask takes suspects whose objects are gone for lost.
+func (u *Untyped) ask(now int64) {
+	u.drop()
 	for where, s := range u.suspects {
-		switch {
-		case !s.holds():
-			delete(u.suspects, where)
-		case s.object.Value() == nil:
+		if s.object.Value() == nil {
 			delete(u.suspects, where)
 			u.lost = append(u.lost, s.report(u.owner))
 			u.some.Store(true)
 		}
 	}
+	u.asked = now
+}
+
+// drop forgets the suspects that have changed.
+func (u *Untyped) drop() {
+	for where, s := range u.suspects {
+		if !s.holds() {
+			delete(u.suspects, where)
+		}
+	}
+}
+
+// know has all words known from now on.
+func (u *Untyped) know(now int64) {
 	u.pending = u.pending[:0]
 	u.cycle, u.blind = now, u.allocations() > maxKnown
 	clear(u.unknown)
@@ -33,8 +45,8 @@ func (u *Untyped) settle(now int64) {
 		for _, list := range [][]Extent{g.low, g.high} {
 			for i := range list {
 				u.outward(g, &list[i], func(at, address uintptr, _ bool) bool {
-					if u.suspects[place{g.mem, at}].address == address {
-						return true
+					if u.asked == now && u.suspects[place{g.mem, at}].address == address {
+						return true // it lives
 					}
 					if u.unknown == nil {
 						u.unknown = make(map[uintptr]struct{})
@@ -62,14 +74,18 @@ type listener struct{ _ *byte }
 // begin makes u ready.
 func (u *Untyped) begin() {
 	u.cycle = collections.count()
+	u.asked = u.cycle
 	settled.once.Do(func() {
+		sample()
 		settled.by = new(listener)
 		gccycle.Watch(settled.by, func(*listener, gccycle.Pressure) {
-			now := collections.count()
+			sample()
 			for u := range arenas.All() {
 				u.mu.Lock()
-				if u.cycle != now {
-					u.settle(now)
+				if now := collections.count(); u.cycle != now {
+					// Asking is for operations: now the next collection may be marking.
+					u.drop()
+					u.know(now)
 				}
 				u.mu.Unlock()
 			}
@@ -120,7 +136,9 @@ func verifyOutside(live []*Untyped) (found []*Report) {
 	for _, u := range live {
 		u.mu.Lock()
 		if some {
-			u.settle(collections.count())
+			now := collections.count()
+			u.ask(now)
+			u.know(now)
 		}
 		found = append(found, u.take()...)
 		u.mu.Unlock()

@@ -10,10 +10,11 @@ import (
 // An outside is what an Untyped knows of pointers to Go's heap: here nothing.
 type outside struct{}
 
-func (u *Untyped) note(g *region, low bool)   {}
-func (u *Untyped) begin()                     {}
-func (u *Untyped) Lost(look bool) []*Report   { return nil }
-func (u *Untyped) forget()                    {}
-func (u *Untyped) Abandon(p unsafe.Pointer)   {}
-func verifyOutside(live []*Untyped) []*Report { return nil }
-func odd(t reflect.Type) bool                 { return false }
+func (u *Untyped) note(g *region, low bool)     {}
+func (u *Untyped) made(unsafe.Pointer, uintptr) {}
+func (u *Untyped) begin()                       {}
+func (u *Untyped) Lost(look bool) []*Report     { return nil }
+func (u *Untyped) forget()                      {}
+func (u *Untyped) Abandon(p unsafe.Pointer)     {}
+func verifyOutside(live []*Untyped) []*Report   { return nil }
+func odd(t reflect.Type) bool                   { return false }

@@ -4,8 +4,8 @@ package check
 
 import (
 	"reflect"
-	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,16 +28,16 @@ import (
 // a suspect, with a weak pointer. No collection gets to its end meanwhile either, as it
 // stops the world for that and the goroutine is pinned (GC.md fact 18).
 //
-// When a collection is over the suspects are asked: a word that holds the address of what
-// is gone is reported, by the next operation of the arena or by Verify. That must be
-// soon, since an object of the same address may be stored there later, which somebody
-// keeps: it is the business of a listener to collections, if the arena has no operation
-// before. Of what the other words hold then nobody knows whether it is alive. These
+// When a collection is over the suspects are asked by the next operation of the arena, or
+// by Verify: a word that holds the address of what is gone is reported. Since an object of
+// the same address may be stored there later, which somebody keeps, a listener to
+// collections forgets the suspects that do not hold their address by then. Of what the other words hold then nobody knows whether it is alive. These
 // addresses are passed over, wherever they are met, until the next collection.
 
 // An outside is what an Untyped knows of such pointers.
 type outside struct {
 	cycle    int64                // collections when all words were known
+	asked    int64                // collections when the suspects were asked
 	unknown  map[uintptr]struct{} // what words held then that are no suspects
 	blind    bool                 // there were too many of them
 	noted    int                  // allocations
@@ -143,8 +143,11 @@ func (u *Untyped) examine(more int) {
 	magazine.Exit()
 	c.mu.Unlock()
 	u.pending, u.since, u.looked = u.pending[:0], 0, time.Now()
+	if now != u.asked {
+		u.ask(now)
+	}
 	if now != u.cycle {
-		u.settle(now)
+		u.know(now)
 	}
 }
 
@@ -228,28 +231,22 @@ func (u *Untyped) look(g *region, e *Extent) {
 	})
 }
 
-// around reports whether an address is in memory of u, or else near it: certainly of Go's
-// heap, as it is in an arena of the heap, of those that the runtime reserves as a whole,
-// in which there is a chunk. Of what is not, a static variable or memory of the system, no
-// weak pointer may be made.
+// around reports whether an address is in memory of u, or else near what is certainly on
+// Go's heap. Of what is not, a static variable or memory of the system, no weak pointer
+// may be made.
 func (u *Untyped) around(address uintptr) (own, near bool) {
 	for _, g := range u.regions {
 		// SAFETY: GC.md fact 13: addresses of heap memory are compared.
 		if address-uintptr(g.mem) <= g.size {
 			return true, true
 		}
-		near = near || address>>heapArena == uintptr(g.mem)>>heapArena
 	}
-	return false, near
+	list := heapArenas.list.Load()
+	return false, list != nil && slices.Contains(*list, address>>heapArena)
 }
 
-// heapArena is the logarithm of the size of the runtime's heap arenas, or less.
-var heapArena = func() uint {
-	if wordSize == 8 && (runtime.GOOS == "linux" || runtime.GOOS == "darwin") {
-		return 26
-	}
-	return 22
-}()
+// made says that there is a new chunk.
+func (u *Untyped) made(mem unsafe.Pointer, size uintptr) { onHeapAt(mem, size) }
 
 // forget drops all.
 func (u *Untyped) forget() {
@@ -259,7 +256,8 @@ func (u *Untyped) forget() {
 	clear(u.left)
 	u.pending, u.lost = u.pending[:0], nil
 	u.some.Store(false)
-	u.cycle, u.blind, u.noted, u.since, u.next = collections.count(), false, 0, 0, 0
+	u.asked, u.blind, u.noted, u.since, u.next = collections.count(), false, 0, 0, 0
+	u.cycle = u.asked
 	gccycle.Check()
 }
 

@@ -73,6 +73,7 @@ func (u *Untyped) Add(mem unsafe.Pointer, size uintptr) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.made(mem, size)
 	low, high := spareExtents()
 	u.regions = append(u.regions, &region{mem: mem, size: size, low: low, high: high})
 }
