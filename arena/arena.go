@@ -10,6 +10,7 @@ import (
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/leak"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // An Arena is memory for values of any type that end together.
@@ -35,22 +36,22 @@ type Arena struct {
 	reserved int // bytes in chunks, over all lanes
 	high     int // most bytes in use, up to the last Reset or Release
 
-	// What New reads begins at byte 64 (on 64-bit machines). A Lane, which New writes to, is 112
-	// bytes with the cursors in front, and small programs have both an Arena
+	// What New reads begins at byte 64 (on 64-bit machines). A Lane, which New writes to, has
+	// the cursors in front, and small programs have both an Arena
 	// and a Lane at the start of a page. A processor that compares the low
 	// twelve bits of addresses only takes a read of the one for a read of what
 	// was just written to the other, at the same offset, and New takes twice
 	// the time.
-	table []any  // *Lane[T] by type, see table.go
+	table []any  // *typed[T] by type, see table.go
 	mul   uint32 // the table's constant
 	shift uint8  // 32 less the table's bits
 	state state
 
-	listed []lane // lanes used since the last Reset or in the round before it
-	lanes  []lane // all
-	bytes  *Lane[byte]
-	dyn    map[reflect.Type]*dynamicLane // lanes of types known at run time only, not in table
-	self   *Arena                        // finds copies
+	listed []*lane // lanes used since the last Reset or in the round before it
+	lanes  []*lane // all
+	bytes  *typed[byte]
+	dyn    map[reflect.Type]*dynamic // lanes of types known at run time only, not in table
+	self   *Arena                    // finds copies
 	resets uint64
 
 	callbacks []func()
@@ -65,24 +66,6 @@ type Arena struct {
 	payer  account.Payer // a memory context, or nil
 	watch  leak.Watch    // of the arenas that the leak finder samples
 	made   *leak.Site    // where it was made, or the memory context that has it, if that was sampled
-}
-
-// A lane is a Lane[T] of whatever T, or a dynamic one.
-type lane interface {
-	rewind() (bytes int, listed bool)
-	rewindTo(*escape.Release) (bytes int, listed bool)
-	guard()
-	position() position
-	release(position)
-	idleBytes() int
-	dropIdle()
-	leave()
-	forget(most int)
-	idleSince() uint64
-	end()
-	usedBytes() int
-	holds(string) bool
-	stats() LaneStats
 }
 
 type state uint8
@@ -131,7 +114,14 @@ func New[T any](a *Arena) *T {
 	if l == nil {
 		l = laneSlow[T](a, "New")
 	}
-	return l.New()
+	if check.Enabled || sanitize.Poisons {
+		return newWatched(l)
+	}
+	if l.i == l.lo {
+		l.c.grow("New")
+	}
+	l.i--
+	return &l.buf[l.i]
 }
 
 // NewFrom returns a pointer to a T in a, or on Go's heap if a is nil, that
@@ -147,14 +137,18 @@ func NewFrom[T any](a *Arena, v T) *T {
 // if the slice is larger than the address space, and as [New] does.
 func MakeSlice[T any](a *Arena, len, cap int) []T {
 	if a == nil {
-		checkLen[T]("MakeSlice", len, cap)
+		checkLen("MakeSlice", reflect.TypeOf((*T)(nil)).Elem(), len, cap)
 		return make([]T, len, cap)
 	}
 	l := find[T](a)
 	if l == nil {
 		l = laneSlow[T](a, "MakeSlice")
 	}
-	return l.MakeSlice(len, cap)
+	if fits(l.i-l.lo, len, cap) {
+		l.lo += cap
+		return l.buf[l.lo-cap : l.lo-cap+len : l.lo]
+	}
+	return makeSlow(l, len, cap)
 }
 
 // TryNew is [New] that returns a [*LimitError], which Is [ErrLimit], where New
@@ -164,12 +158,12 @@ func TryNew[T any](a *Arena) (*T, error) {
 		return new(T), nil
 	}
 	l := laneOf[T](a, "TryNew")
-	if l.i == 0 {
-		if err := l.more("TryNew", 1); err != nil {
+	if l.i == l.lo {
+		if err := l.c.more("TryNew", 1); err != nil {
 			return nil, err
 		}
 	}
-	return l.New(), nil
+	return newWatched(l), nil
 }
 
 // TryMakeSlice is [MakeSlice] that returns a [*LimitError] where MakeSlice
@@ -178,7 +172,11 @@ func TryMakeSlice[T any](a *Arena, len, cap int) ([]T, error) {
 	if a == nil {
 		return MakeSlice[T](a, len, cap), nil
 	}
-	return laneOf[T](a, "TryMakeSlice").makeSlow("TryMakeSlice", len, cap)
+	b, at, err := laneOf[T](a, "TryMakeSlice").c.take("TryMakeSlice", len, cap)
+	if err != nil {
+		return nil, err
+	}
+	return b.mem.([]T)[at : at+len : at+cap], nil
 }
 
 // LaneOf returns a's lane of T, for loops in which even the look-up of [New]
@@ -187,10 +185,12 @@ func TryMakeSlice[T any](a *Arena, len, cap int) ([]T, error) {
 // It panics after Free.
 func LaneOf[T any](a *Arena) *Lane[T] {
 	if a == nil {
-		return &Lane[T]{heap: true}
+		l := new(Lane[T])
+		l.ready().c.heap = true
+		return l
 	}
 	a.checkUsable("LaneOf")
-	return laneOf[T](a, "LaneOf")
+	return (*Lane[T])(laneOf[T](a, "LaneOf"))
 }
 
 // Reset takes back everything allocated in a and keeps the memory for what
@@ -305,7 +305,7 @@ func (a *Arena) Trim(keep int) {
 // trim drops idle chunks, the lane with most of them first.
 func (a *Arena) trim(keep int) {
 	for a.reserved > keep {
-		var most lane
+		var most *lane
 		n := 0
 		for _, l := range a.lanes {
 			if b := l.idleBytes(); b > n {

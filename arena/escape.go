@@ -2,7 +2,6 @@ package arena
 
 import (
 	"math/rand/v2"
-	"reflect"
 	"time"
 
 	"github.com/haven-mem/haven/internal/addr"
@@ -28,7 +27,7 @@ func (a *Arena) choose() (r *escape.Release, one int) {
 	one = -1
 	if !escape.Each() {
 		one = rand.IntN(len(a.listed))
-		if !escape.Affords(a.listed[one].stats().Reserved) {
+		if l := a.listed[one]; !escape.Affords(l.reserved() * l.size) {
 			return nil, one
 		}
 	}
@@ -45,41 +44,26 @@ func (a *Arena) beginRelease() *escape.Release {
 }
 
 // surrender clears the lane's chunks in use, adds them to a release, and leaves them.
-func (l *Lane[T]) surrender(r *escape.Release) {
-	typ := reflect.TypeFor[T]().String()
-	add := func(buf []T) {
-		if len(buf) > 0 {
-			r.Add(typ, addr.First(buf), len(buf)*l.size())
+func (l *lane) surrender(r *escape.Release) {
+	typ := l.typ.String()
+	add := func(b block, lo, hi int) {
+		if b.n > 0 {
+			l.do(opClear, b, 0, lo)
+			l.do(opClear, b, hi, b.n)
+			r.Add(typ, addr.Memory(addr.Data(b.mem)), b.n*l.size)
 		}
 	}
-	l.wipe()
-	add(l.buf)
+	add(l.open, *l.lo, *l.i)
 	if o := l.rest; o != nil {
 		for _, s := range o.full {
-			clear(s.buf[:s.lo])
-			clear(s.buf[s.hi:])
-			add(s.buf)
+			add(s.block, s.lo, s.hi)
 		}
-		for _, buf := range o.large {
-			clear(buf)
-			add(buf)
+		for _, b := range o.large {
+			add(b, 0, 0)
 		}
 	}
 	l.drop()
 	l.forget(l.a.retained())
-}
-
-// surrender adds the lane's chunks in use to a release, and clears them.
-func (l *dynamicLane) surrender(r *escape.Release) {
-	typ := l.typ.String()
-	for i, c := range l.chunks[:l.cur+1] {
-		n := c.Len()
-		if i == l.cur {
-			n -= l.left
-		}
-		clearRange(c, 0, n)
-		r.Add(typ, addr.Memory(c.UnsafePointer()), c.Len()*l.size)
-	}
 }
 
 // An Escape is one or more releases of memory to which something still referred

@@ -9,6 +9,6 @@ func TrimPool(p *Pool) { p.trim() }
 const (
 	ReadFrom  = unsafe.Offsetof(Arena{}.table)
 	ReadTo    = unsafe.Offsetof(Arena{}.shift) + 1
-	WriteTo   = unsafe.Offsetof(Lane[int]{}.i) + unsafe.Sizeof(0)
+	WriteTo   = unsafe.Offsetof(Lane[int]{}.lo) + unsafe.Sizeof(0)
 	LaneBytes = unsafe.Sizeof(Lane[int]{})
 )

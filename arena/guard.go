@@ -2,8 +2,8 @@ package arena
 
 import (
 	"math/rand/v2"
-	"reflect"
 
+	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/leak"
@@ -43,7 +43,7 @@ func (a *Arena) place() *leak.Site {
 }
 
 // owner says in reports whose memory it is.
-func (l *Lane[T]) owner() string {
+func (l *lane) owner() string {
 	if l.a == nil {
 		return "a Lane of its own"
 	}
@@ -51,62 +51,65 @@ func (l *Lane[T]) owner() string {
 }
 
 // guard is called when the lane is at rest, and its chunk is clear.
-func (l *Lane[T]) guard() {
-	n := len(l.buf)
-	if n == 0 || l.heap || !guard.Fits(uintptr(n*l.size())) {
+func (l *lane) guard() {
+	b := l.open
+	if b.n == 0 || l.heap || !guard.Fits(uintptr(b.n*l.size)) {
 		return
 	}
-	if own := guard.Chunk[T](n, l.owner(), l.a.place()); own != nil {
-		l.buf, l.guarded = own, true
-	} else if guard.Hold(check.Of(l.buf, l.owner(), nil, 0), l.a.place()) {
-		l.buf = make([]T, n)
+	if own := guard.Chunk(l.typ, b.n, l.owner(), l.a.place()); own != nil {
+		l.set(block{own, b.n})
+		l.guarded = true
+	} else if guard.Hold(l.released(b, 0, b.n), l.a.place()) {
+		l.set(l.fresh(b.n))
 	}
+}
+
+// released describes elements of a chunk.
+func (l *lane) released(b block, from, to int) *check.Released {
+	return &check.Released{Owner: l.owner(), Type: l.typ, N: to - from, Mem: addr.Add(addr.Data(b.mem), from*l.size)}
 }
 
 // shut takes the access to chunks on pages of their own away, and puts new memory in
 // their place.
-func (l *Lane[T]) shut() {
+func (l *lane) shut() {
 	l.guarded = false
-	l.buf = renewed(l.buf)
+	if b, new := l.renewed(l.open); new {
+		l.replace(b)
+	}
 	if l.rest == nil {
 		return
 	}
 	for i := range l.rest.full {
 		s := &l.rest.full[i]
-		s.buf = renewed(s.buf)
+		s.block, _ = l.renewed(s.block)
 	}
-	for i, buf := range l.rest.spare {
-		l.rest.spare[i] = renewed(buf)
+	for i, b := range l.rest.spare {
+		l.rest.spare[i], _ = l.renewed(b)
 	}
 }
 
-func renewed[T any](buf []T) []T {
-	if !guard.Shut(buf) {
-		return buf
+func (l *lane) renewed(b block) (_ block, new bool) {
+	if b.n == 0 || !guard.Shut(addr.Data(b.mem)) {
+		return b, false
 	}
-	return make([]T, len(buf))
+	return l.fresh(b.n), true
+}
+
+// replace puts new memory in the place of the open chunk.
+func (l *lane) replace(b block) {
+	lo, hi := *l.lo, *l.i
+	l.set(b)
+	*l.lo, *l.i = lo, hi
 }
 
 // shutIdle takes the access to those away that hold nothing and are let go.
-func (l *Lane[T]) shutIdle() {
-	if !l.active {
-		guard.Shut(l.buf)
+func (l *lane) shutIdle() {
+	if !l.active && l.open.n > 0 {
+		guard.Shut(addr.Data(l.open.mem))
 	}
 	if l.rest != nil {
-		for _, buf := range l.rest.spare {
-			guard.Shut(buf)
+		for _, b := range l.rest.spare {
+			guard.Shut(addr.Data(b.mem))
 		}
-	}
-}
-
-// guard is that of a Lane. A chunk of reflection's is never on pages of its own.
-func (l *dynamicLane) guard() {
-	if len(l.chunks) != 1 {
-		return
-	}
-	c := l.chunks[0]
-	what := &check.Released{Owner: l.a.title(), Type: l.typ, Mem: c.UnsafePointer(), N: c.Len()}
-	if guard.Hold(what, l.a.place()) {
-		c.Set(reflect.MakeSlice(c.Type(), c.Len(), c.Len()))
 	}
 }

@@ -100,12 +100,11 @@ func (a *Arena) orderError(m Mark) string {
 }
 
 // position returns how far the lane has come.
-func (l *Lane[T]) position() position {
+func (l *lane) position() position {
 	if !l.active {
 		return position{}
 	}
-	p := position{open: len(l.buf) > 0}
-	p.lo, p.hi = l.bounds()
+	p := position{open: l.open.n > 0, lo: *l.lo, hi: *l.i}
 	if l.rest != nil {
 		p.full, p.large = len(l.rest.full), len(l.rest.large)
 	}
@@ -114,7 +113,7 @@ func (l *Lane[T]) position() position {
 
 // release goes back to p: what was handed out since is cleared, and the chunks
 // added since become spares.
-func (l *Lane[T]) release(p position) {
+func (l *lane) release(p position) {
 	if !l.active {
 		return
 	}
@@ -122,46 +121,60 @@ func (l *Lane[T]) release(p position) {
 	r := l.rest
 	if r != nil {
 		for i := p.large; i < len(r.large); i++ {
-			if check.Enabled {
-				l.retireLarge(r.large[i])
-			}
-			l.a.credit(len(r.large[i])*l.size(), 1)
-			if sanitize.Enabled {
-				sanitize.RevokeAll(r.large[i])
-			}
-			r.largeLen -= len(r.large[i])
-			r.large[i] = nil
+			l.releaseLarge(r.large[i])
+			r.large[i] = block{}
 		}
 		r.large = r.large[:p.large]
 	}
-	lo, hi := l.bounds()
-	for r != nil && len(r.full) > p.full || !p.open && len(l.buf) > 0 {
+	for r != nil && len(r.full) > p.full || !p.open && l.open.n > 0 {
 		if check.Enabled {
-			l.retireOpen(lo, hi)
+			l.retireOpen()
 		}
-		takeBack(l.buf[:lo])
-		takeBack(l.buf[hi:])
+		l.takeBack(0, *l.lo)
+		l.takeBack(*l.i, l.open.n)
 		r = l.others()
-		r.spare = append(r.spare, l.buf)
-		l.open(nil)
-		lo, hi = 0, 0
+		r.spare = append(r.spare, l.open)
+		var s span
 		if k := len(r.full); k > p.full {
-			l.buf, lo, hi = r.full[k-1].buf, r.full[k-1].lo, r.full[k-1].hi
-			r.full[k-1] = span[T]{}
+			s = r.full[k-1]
+			r.full[k-1] = span{}
 			r.full = r.full[:k-1]
 		}
+		l.set(s.block)
+		*l.lo, *l.i = s.lo, s.hi
 	}
 	if p.open {
-		takeBack(l.buf[p.lo:lo])
-		takeBack(l.buf[hi:p.hi])
+		lo, hi := *l.lo, *l.i
+		l.takeBack(p.lo, lo)
+		l.takeBack(hi, p.hi)
 		if check.Enabled {
 			l.poisonOpen(p, lo, hi)
 		}
-		l.free, l.i = l.buf[p.lo:], p.hi-p.lo
+		*l.lo, *l.i = p.lo, p.hi
 	}
 	if p == (position{}) {
-		l.buf = l.takeSpare(1)
-		l.free, l.i, l.active = nil, 0, false
+		l.set(l.takeSpare(1))
+		l.active = false
 	}
 	l.checkInvariants()
+}
+
+// releaseLarge leaves a slice with a chunk of its own to the garbage collector.
+func (l *lane) releaseLarge(b block) {
+	if check.Enabled {
+		l.retireLarge(b)
+	}
+	l.a.credit(b.n*l.size, 1)
+	if sanitize.Enabled {
+		l.revokeRange(b, 0, b.n)
+	}
+	l.rest.largeLen -= b.n
+}
+
+// takeBack clears elements of the open chunk that were handed out.
+func (l *lane) takeBack(from, to int) {
+	if from < to {
+		l.do(opClear, l.open, from, to)
+		l.revokeRange(l.open, from, to)
+	}
 }

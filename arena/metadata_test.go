@@ -119,10 +119,11 @@ func TestFieldsApart(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("sizes are for 64-bit machines")
 	}
-	if arena.LaneBytes > 112 || arena.LaneBytes <= 96 {
-		t.Fatalf("a Lane takes %d bytes, want the size class of 112", arena.LaneBytes)
+	const class = 176
+	if arena.LaneBytes > class || arena.LaneBytes <= 160 {
+		t.Fatalf("a Lane takes %d bytes, want the size class of %d", arena.LaneBytes, class)
 	}
-	for lane := uintptr(0); lane < 4096; lane += 112 {
+	for lane := uintptr(0); lane < 4096; lane += class {
 		if arena.ReadFrom < lane+arena.WriteTo && lane < arena.ReadTo {
 			t.Errorf("New reads bytes %d to %d of an Arena and writes %d to %d behind the start of a page",
 				arena.ReadFrom, arena.ReadTo, lane, lane+arena.WriteTo)

@@ -84,7 +84,7 @@ var laneUses = []struct {
 	{"New", func(l *arena.Lane[int]) { l.NewFrom(1) }},
 	{"MakeSlice", func(l *arena.Lane[int]) { l.MakeSlice(1, 1) }},
 	{"MakeSlice", func(l *arena.Lane[int]) { l.MakeSlice(0, 0) }},
-	{"MakeSlice", func(l *arena.Lane[int]) { l.Append([]int{1}, 2) }},
+	{"Append", func(l *arena.Lane[int]) { l.Append([]int{1}, 2) }},
 	{"MakeSlice", func(l *arena.Lane[int]) { l.MakeSlice(0, 1<<20) }},
 	{"Lane.Reset", func(l *arena.Lane[int]) { l.Reset() }},
 }

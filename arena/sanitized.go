@@ -1,8 +1,7 @@
 package arena
 
 import (
-	"reflect"
-
+	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/sanitize"
 )
 
@@ -10,61 +9,38 @@ import (
 // internal/sanitize. The free part of the open chunk, and all of a chunk that is at
 // rest or spare, is withheld.
 
-// newGranted is New with -asan and -msan.
-func (l *Lane[T]) newGranted() *T {
-	if l.i == 0 {
-		l.grow()
-	}
-	l.i--
-	sanitize.GrantAll(l.free[l.i : l.i+1])
-	return &l.free[l.i]
+func (l *lane) grant(b block, from, to int) {
+	sanitize.Grant(addr.Add(addr.Data(b.mem), from*l.size), uintptr((to-from)*l.size))
 }
 
-// takeBack clears elements that were handed out.
-func takeBack[T any](s []T) {
-	clear(s)
-	if sanitize.Enabled {
-		sanitize.RevokeAll(s)
+func (l *lane) withhold(b block) {
+	if b.n > 0 {
+		sanitize.Withhold(addr.Data(b.mem), uintptr(b.n*l.size))
 	}
 }
 
 // revoke takes back all that was handed out, as it is.
-func (l *Lane[T]) revoke() {
+func (l *lane) revoke() {
 	if !sanitize.Enabled || !l.active {
 		return
 	}
-	lo, hi := l.bounds()
-	sanitize.RevokeAll(l.buf[:lo])
-	sanitize.RevokeAll(l.buf[hi:])
+	l.revokeRange(l.open, 0, *l.lo)
+	l.revokeRange(l.open, *l.i, l.open.n)
 	if l.rest == nil {
 		return
 	}
 	for _, s := range l.rest.full {
-		sanitize.RevokeAll(s.buf[:s.lo])
-		sanitize.RevokeAll(s.buf[s.hi:])
+		l.revokeRange(s.block, 0, s.lo)
+		l.revokeRange(s.block, s.hi, s.n)
 	}
-	for _, s := range l.rest.large {
-		sanitize.RevokeAll(s)
-	}
-}
-
-// revoke takes back all that was handed out, as it is.
-func (l *dynamicLane) revoke() {
-	if !sanitize.Enabled || !l.active {
-		return
-	}
-	for i, c := range l.chunks[:l.cur+1] {
-		n := c.Len()
-		if i == l.cur {
-			n -= l.left
-		}
-		l.revokeRange(c, 0, n)
+	for _, b := range l.rest.large {
+		l.revokeRange(b, 0, b.n)
 	}
 }
 
-// revokeRange takes back c[from:to].
-func (l *dynamicLane) revokeRange(c reflect.Value, from, to int) {
-	if sanitize.Enabled {
-		sanitize.RevokeRange(c.UnsafePointer(), uintptr(from*l.size), uintptr(to*l.size))
+// revokeRange takes back elements of a chunk.
+func (l *lane) revokeRange(b block, from, to int) {
+	if sanitize.Enabled && from < to {
+		sanitize.RevokeRange(addr.Data(b.mem), uintptr(from*l.size), uintptr(to*l.size))
 	}
 }

@@ -21,9 +21,9 @@ import (
 // handed out again, when it is verified and cleared.
 
 // A shadow is what the check build knows of a lane.
-type shadow[T any] struct {
-	known  sync.Map     // *T, the first element, to *chunkShadow, but for latest; survives misuse by two goroutines
-	of     *T           // first element of the chunk that was asked for last
+type shadow struct {
+	known  sync.Map     // *byte, the first of a chunk, to *chunkShadow, but for latest; survives misuse by two goroutines
+	of     *byte        // that of the chunk that was asked for last
 	latest *chunkShadow // that of this chunk
 	next   *chunkShadow // for a chunk that is not known yet, or nil
 	own    retirement   // of a lane on its own
@@ -44,7 +44,7 @@ type retirement struct {
 }
 
 // retirement returns that of the lane or of its arena, begun.
-func (l *Lane[T]) retirement() *retirement {
+func (l *lane) retirement() *retirement {
 	r := &l.own
 	if l.a != nil {
 		r = &l.a.all
@@ -112,7 +112,7 @@ func (r *retirement) end(a *Arena, busy *check.Busy) {
 func (a *Arena) endRelease() { a.all.end(a, &a.busy) }
 
 // endRelease ends what a Reset of the lane by itself takes back.
-func (l *Lane[T]) endRelease() {
+func (l *lane) endRelease() {
 	if l.a != nil {
 		l.a.endRelease()
 	} else {
@@ -122,7 +122,7 @@ func (l *Lane[T]) endRelease() {
 
 // begin begins an operation on the lane at a site. Nothing in it calls back: grow, which
 // asks a payer, and callbacks are outside.
-func (l *Lane[T]) begin(site check.Site) *check.Busy {
+func (l *lane) begin(site check.Site) *check.Busy {
 	b := &l.busy
 	if l.a != nil {
 		b.Original(l.owner)
@@ -149,8 +149,8 @@ type stale struct {
 }
 
 // shadowOf returns the shadow of a chunk, made at first use.
-func (l *Lane[T]) shadowOf(buf []T) *chunkShadow {
-	first := &buf[0]
+func (l *lane) shadowOf(b block) *chunkShadow {
+	first := addr.Memory(addr.Data(b.mem))
 	if l.of == first {
 		return l.latest
 	}
@@ -165,74 +165,58 @@ func (l *Lane[T]) shadowOf(buf []T) *chunkShadow {
 			s = new(chunkShadow)
 		}
 		l.next = nil
-		s.cleanHi = len(buf)
+		s.cleanHi = b.n
 	}
 	l.of, l.latest = first, s
 	return s
 }
 
 // shadowed reports whether there is anything to know.
-func (l *Lane[T]) shadowed() bool {
-	return !l.heap && l.size() > 0 && check.Poisons(l.name())
+func (l *lane) shadowed() bool {
+	return !l.heap && l.size > 0 && check.Poisons(l.name())
 }
 
 // name returns the name that patterns choose by.
-func (l *Lane[T]) name() string {
+func (l *lane) name() string {
 	if l.a == nil {
 		return ""
 	}
 	return l.a.name
 }
 
-func (l *Lane[T]) newChecked() *T {
-	if l.i == 0 {
-		l.grow()
-	}
-	if l.heap || l.size() == 0 {
-		l.i--
-		return &l.free[l.i]
-	}
-	site := check.Here(2)
-	defer l.begin(site).Exit()
-	l.i--
-	p := &l.free[l.i]
-	if l.shadowed() {
-		_, at := l.bounds()
-		s := l.shadowOf(l.buf)
-		l.reclaim(s, at, at+1)
-		s.high = append(s.high, site)
-	}
-	return p
-}
-
-// noteSlice takes down that the last n elements below the free part were handed
-// out.
-func (l *Lane[T]) noteSlice(n int) {
-	if n == 0 || !l.shadowed() {
+// noteNew takes down that elements of the open chunk are handed out.
+func (l *lane) noteNew(from, to int) {
+	if from == to || l.heap || l.size == 0 {
 		return
 	}
-	site := check.Here(2)
+	site := check.Here(3)
 	defer l.begin(site).Exit()
-	lo, _ := l.bounds()
-	s := l.shadowOf(l.buf)
-	l.reclaim(s, lo-n, lo)
-	s.low = append(s.low, check.Mark{At: uint32(lo - n), Site: site})
+	if !l.shadowed() {
+		return
+	}
+	s := l.shadowOf(l.open)
+	l.reclaim(s, from, to)
+	if to == *l.lo {
+		s.low = append(s.low, check.Mark{At: uint32(from), Site: site})
+	} else {
+		s.high = append(s.high, site)
+	}
 }
 
-func (l *Lane[T]) noteLarge(buf []T) {
+func (l *lane) noteLarge(b block) {
 	if l.shadowed() {
-		s := l.shadowOf(buf)
-		s.low = append(s.low, check.Mark{Site: check.Here(2)})
+		s := l.shadowOf(b)
+		s.low = append(s.low, check.Mark{Site: check.Here(3)})
 	}
 }
 
 // reclaim makes elements of the open chunk zero that are handed out again, after a
 // look at their poison.
-func (l *Lane[T]) reclaim(s *chunkShadow, from, to int) {
+func (l *lane) reclaim(s *chunkShadow, from, to int) {
 	l.verify(s, from, min(to, s.cleanLo))
 	l.verify(s, max(from, s.cleanHi), to)
 	if from < s.cleanLo || to > s.cleanHi {
-		clear(l.buf[from:to])
+		l.do(opClear, l.open, from, to)
 	}
 	if from < s.cleanHi && to > s.cleanLo { // what was zero is not known to be any more
 		if to <= s.cleanHi && from <= s.cleanLo {
@@ -244,7 +228,7 @@ func (l *Lane[T]) reclaim(s *chunkShadow, from, to int) {
 }
 
 // verify looks at poisoned elements of the open chunk.
-func (l *Lane[T]) verify(s *chunkShadow, from, to int) {
+func (l *lane) verify(s *chunkShadow, from, to int) {
 	for i := from; i < to; i++ {
 		for k := len(s.stale) - 1; k >= 0; k-- {
 			if x := s.stale[k]; x.from <= i && i < x.to {
@@ -260,28 +244,28 @@ func (l *Lane[T]) verify(s *chunkShadow, from, to int) {
 
 // poisonOpen poisons what a Release to p took back from the open chunk, which had
 // come to lo and hi and is zero there.
-func (l *Lane[T]) poisonOpen(p position, lo, hi int) {
-	if !l.shadowed() || len(l.buf) == 0 {
+func (l *lane) poisonOpen(p position, lo, hi int) {
+	if !l.shadowed() || l.open.n == 0 {
 		return
 	}
-	s := l.shadowOf(l.buf)
+	s := l.shadowOf(l.open)
 	site := check.Release()
 	low := sort.Search(len(s.low), func(k int) bool { return int(s.low[k].At) >= p.lo })
-	high := len(l.buf) - p.hi
-	l.poison(s, p.lo, lo, check.Of(l.buf[p.lo:lo], l.owner(), marksFrom(s.low[low:], p.lo), site))
-	ends := check.Of(l.buf[hi:p.hi], l.owner(), nil, site)
-	ends.Ends = slices.Clone(s.high[high:])
-	l.poison(s, hi, p.hi, ends)
+	high := l.open.n - p.hi
+	l.poison(s, p.lo, lo, site, marksFrom(s.low[low:], p.lo), nil)
+	l.poison(s, hi, p.hi, site, nil, slices.Clone(s.high[high:]))
 	s.low, s.high = s.low[:low], s.high[:high]
 	s.cleanLo, s.cleanHi = max(s.cleanLo, lo), min(s.cleanHi, hi)
 }
 
 // poison poisons a part of the open chunk.
-func (l *Lane[T]) poison(s *chunkShadow, from, to int, r *check.Released) {
+func (l *lane) poison(s *chunkShadow, from, to int, site check.Site, marks []check.Mark, ends []check.Site) {
 	if from >= to {
 		return
 	}
 	s.stale = slices.DeleteFunc(s.stale, func(x stale) bool { return from <= x.from && x.to <= to })
+	r := l.released(l.open, from, to)
+	r.Site, r.Marks, r.Ends = site, marks, ends
 	r.Poison()
 	s.stale = append(s.stale, stale{from, to, r})
 }
@@ -297,57 +281,54 @@ func marksFrom(marks []check.Mark, from int) []check.Mark {
 
 // retireAll puts all that is in use into quarantine, and new memory in the place of
 // the open chunk. It reports whether there is anything to put there.
-func (l *Lane[T]) retireAll() bool {
+func (l *lane) retireAll() bool {
 	if !l.active || !l.shadowed() {
 		return false
 	}
 	defer l.begin(l.retirement().site).Exit()
-	lo, hi := l.bounds()
-	l.retireOpen(lo, hi)
+	l.retireOpen()
 	if l.rest != nil {
 		for _, x := range l.rest.full {
-			l.retire(x.buf, x.lo, x.hi)
+			l.retire(x.block, x.lo, x.hi)
 		}
-		for _, buf := range l.rest.large {
-			l.retireLarge(buf)
+		for _, b := range l.rest.large {
+			l.retireLarge(b)
 		}
 	}
-	if len(l.buf) > 0 { // clean
-		l.free, l.i = l.buf, len(l.buf)
-	}
+	*l.lo, *l.i = 0, l.open.n // clean
 	return true
 }
 
 // retireOpen puts the open chunk into quarantine, and new memory in its place.
-func (l *Lane[T]) retireOpen(lo, hi int) {
-	if len(l.buf) == 0 || !l.shadowed() {
+func (l *lane) retireOpen() {
+	if l.open.n == 0 || !l.shadowed() {
 		return
 	}
-	s := l.shadowOf(l.buf)
+	s, lo, hi := l.shadowOf(l.open), *l.lo, *l.i
 	l.verify(s, lo, min(hi, s.cleanLo))
 	l.verify(s, max(lo, s.cleanHi), hi)
-	l.retire(l.buf, lo, hi)
-	l.buf = make([]T, len(l.buf))
+	l.retire(l.open, lo, hi)
+	l.replace(l.fresh(l.open.n))
 }
 
-func (l *Lane[T]) retireLarge(buf []T) {
-	if len(buf) > 0 {
-		l.retire(buf, len(buf), len(buf))
+func (l *lane) retireLarge(b block) {
+	if b.n > 0 {
+		l.retire(b, b.n, b.n)
 	}
 }
 
-// retire puts buf[:lo] and buf[hi:] into quarantine.
-func (l *Lane[T]) retire(buf []T, lo, hi int) {
+// retire puts [0, lo) and [hi, n) of a chunk into quarantine.
+func (l *lane) retire(b block, lo, hi int) {
 	if !l.shadowed() {
 		return
 	}
-	clear(buf[:lo])
-	clear(buf[hi:])
-	s := l.shadowOf(buf)
-	r := check.Of(buf, "", s.low, 0)
-	r.Ends, r.From, r.To = s.high, lo, hi
+	l.do(opClear, b, 0, lo)
+	l.do(opClear, b, hi, b.n)
+	s := l.shadowOf(b)
+	r := l.released(b, 0, b.n)
+	r.Marks, r.Ends, r.From, r.To = s.low, s.high, lo, hi
 	low, high := l.retirement().put(*r)
 	*s = chunkShadow{low: low, high: high}
-	l.known.Delete(&buf[0])
+	l.known.Delete(addr.Memory(addr.Data(b.mem)))
 	l.of, l.latest, l.next = nil, nil, s
 }

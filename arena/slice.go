@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unsafe"
 
 	"github.com/haven-mem/haven/internal/addr"
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
-	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // Append appends vs to s and returns the result, in a, or as the built-in
@@ -26,97 +23,99 @@ func Append[T any](a *Arena, s []T, vs ...T) []T {
 	if l == nil {
 		l = laneSlow[T](a, "Append")
 	}
-	if l.hasRoom(s, vs) {
+	if hasRoom(l.buf, s, vs) {
 		return append(s, vs[0])
 	}
-	return l.appendSlow(s, vs)
-}
-
-// Append is the function [Append] for the lane's type and memory.
-func (l *Lane[T]) Append(s []T, vs ...T) []T {
-	if l.hasRoom(s, vs) {
-		return append(s, vs[0])
-	}
-	return l.appendSlow(s, vs)
+	return appendSlow(l, s, vs)
 }
 
 // hasRoom reports whether vs is one value and s a slice of the open chunk with
 // room for it, as in most calls of Append. It inlines.
-func (l *Lane[T]) hasRoom(s, vs []T) bool {
-	return len(vs) == 1 && len(s) < cap(s) && addr.Within(s, l.buf)
+func hasRoom[T any](buf, s, vs []T) bool {
+	return len(vs) == 1 && len(s) < cap(s) && addr.Within(s, buf)
 }
 
 // appendSlow makes room where there is none.
-func (l *Lane[T]) appendSlow(s, vs []T) []T {
-	if l.heap {
-		return append(s, vs...)
+func appendSlow[T any](l *typed[T], s, vs []T) []T {
+	n := len(s)
+	if b, at, room := l.c.extend(addr.First(s), n, cap(s), len(vs)); b.n > 0 {
+		grown := b.mem.([]T)[at : at+n : at+room]
+		if n > 0 && &grown[0] != &s[0] {
+			copy(grown, s)
+		}
+		s = grown
 	}
-	if len(vs) == 0 {
-		return s
+	return append(s, vs...)
+}
+
+// extend makes room for more elements behind a slice of the lane's type that begins at
+// p. The result is where it goes on, or the zero block if it stays where it is and the
+// built-in append does the rest.
+func (l *lane) extend(p *byte, length, capacity, more int) (b block, at, room int) {
+	if l.heap || more == 0 {
+		return block{}, 0, 0
 	}
-	n := len(s) + len(vs)
+	n := length + more
 	if n < 0 {
-		panic(fmt.Sprintf("arena: Append of %d values to a slice of %d overflows", len(vs), len(s)))
+		panic(fmt.Sprintf("arena: Append of %d values to a slice of %d overflows", more, length))
 	}
-	if n <= cap(s) && l.owns(s) {
-		return append(s, vs...)
+	if n <= capacity && l.owns(p, capacity) {
+		return block{}, 0, 0
 	}
-	want := max(n, 2*cap(s))
-	if l.size() <= smallElem {
+	want := max(n, 2*capacity)
+	if l.size <= smallElem {
 		// Lists are short, and a second one would move the first.
 		want = max(want, 4)
 	}
-	var grown []T
-	if l.endsAtCursor(s) && n-cap(s) <= l.i {
-		more := min(want-cap(s), l.i)
-		hi := len(l.buf) - len(l.free)
-		lo := hi - cap(s)
-		l.free = l.free[more:]
-		l.i -= more
-		if check.Enabled {
-			l.noteSlice(more)
-		}
-		if sanitize.Poisons {
-			sanitize.GrantAll(l.buf[hi : hi+more])
-		}
-		l.checkInvariants()
-		grown = l.buf[lo : lo+len(s) : hi+more]
-	} else {
-		grown = l.MakeSlice(len(s), want)
-		if len(s) > 0 {
-			copy(grown, s)
-		}
+	if first, ok := l.tail(p, capacity); ok && n-capacity <= l.free() {
+		grow := min(want-capacity, l.free())
+		l.advance(grow)
+		return l.open, first, capacity + grow
 	}
-	if len(vs) == 1 { // without a call to copy
-		return append(grown, vs[0])
-	}
-	return append(grown, vs...)
+	b, at = l.mustTake("Append", length, want)
+	return b, at, want
 }
 
 // smallElem is the size in bytes of elements up to which the first value
 // appended to a slice brings room for three more.
 const smallElem = 16
 
-// endsAtCursor reports whether s is the last slice of the open chunk.
-func (l *Lane[T]) endsAtCursor(s []T) bool {
-	lo := len(l.buf) - len(l.free)
-	c := cap(s)
-	return c > 0 && l.free != nil && lo >= c && l.size() > 0 && &s[:c][c-1] == &l.buf[lo-1]
+// tail reports whether the slice at p is the last one of the open chunk, and at which
+// element it begins.
+func (l *lane) tail(p *byte, capacity int) (first int, ok bool) {
+	if capacity == 0 || l.size == 0 || !l.open.has(p, capacity, l.size) {
+		return 0, false
+	}
+	first = int(addr.Offset(p, addr.Data(l.open.mem))) / l.size
+	return first, first+capacity == *l.lo
 }
 
-// owns reports whether s is memory of the lane.
-func (l *Lane[T]) owns(s []T) bool {
-	if addr.Within(s, l.buf) {
+// has reports whether n elements at p are memory of the block.
+func (b block) has(p *byte, n, size int) bool {
+	if b.n == 0 {
+		return false
+	}
+	off := addr.Offset(p, addr.Data(b.mem))
+	all := uintptr(b.n) * uintptr(size)
+	return off < all && uintptr(n)*uintptr(size) <= all-off
+}
+
+// owns reports whether n elements at p are memory of the lane.
+func (l *lane) owns(p *byte, n int) bool {
+	if n == 0 || l.size == 0 {
+		return false
+	}
+	if l.open.has(p, n, l.size) {
 		return true
 	}
 	if l.rest != nil {
 		for i := len(l.rest.full) - 1; i >= 0; i-- {
-			if addr.Within(s, l.rest.full[i].buf) {
+			if l.rest.full[i].has(p, n, l.size) {
 				return true
 			}
 		}
 		for i := len(l.rest.large) - 1; i >= 0; i-- {
-			if addr.Within(s, l.rest.large[i]) {
+			if l.rest.large[i].has(p, n, l.size) {
 				return true
 			}
 		}
@@ -135,11 +134,11 @@ func String[S ~string | ~[]byte](a *Arena, s S) string {
 	switch {
 	case a == nil:
 		b = make([]byte, len(s))
-	case a.bytes != nil && len(s) <= a.bytes.i:
-		b = a.bytes.cut(len(s), len(s)) // MakeSlice's quick way, which inlines
 	default:
-		a.bytes = laneOf[byte](a, "String")
-		b = a.bytes.MakeSlice(len(s), len(s))
+		if a.bytes == nil {
+			a.bytes = laneOf[byte](a, "String")
+		}
+		b = (*Lane[byte])(a.bytes).MakeSlice(len(s), len(s))
 	}
 	copy(b, s)
 	return addr.String(b)
@@ -179,14 +178,14 @@ func Clone[T any](v T) T {
 	panic(fmt.Sprintf("arena: Clone of a %v: want a pointer, a slice or a string", reflect.TypeFor[T]()))
 }
 
-// checkLen panics if no slice of T of that length and capacity can be.
-func checkLen[T any](op string, length, capacity int) {
+// checkLen panics if no slice of that length and capacity can be.
+func checkLen(op string, typ reflect.Type, length, capacity int) {
 	if length < 0 || capacity < length {
 		panic(fmt.Sprintf("arena: %s[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
-			op, reflect.TypeFor[T](), length, capacity))
+			op, typ, length, capacity))
 	}
-	if size := int(unsafe.Sizeof(*new(T))); size > 0 && capacity > chunk.MaxBytes/size {
+	if size := int(typ.Size()); size > 0 && capacity > chunk.MaxBytes/size {
 		panic(fmt.Sprintf("arena: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
-			op, reflect.TypeFor[T](), capacity, size, chunk.MaxBytes))
+			op, typ, capacity, size, chunk.MaxBytes))
 	}
 }

@@ -2,7 +2,6 @@ package arena
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/haven-mem/haven/internal/escape"
@@ -92,32 +91,30 @@ func (a *Arena) String() string {
 }
 
 // stats returns the lane's numbers.
-func (l *Lane[T]) stats() LaneStats {
-	size := l.size()
-	s := LaneStats{Type: reflect.TypeFor[T]().String(), Size: size, Count: l.inUse()}
-	idle := l.i
-	if !l.active {
-		idle = len(l.buf)
+func (l *lane) stats() LaneStats {
+	s := LaneStats{Type: l.typ.String(), Size: l.size, Count: l.inUse(), Chunks: l.chunks()}
+	idle := l.open.n
+	if l.active {
+		idle = l.free()
 	}
 	gaps := 0
-	s.Chunks = l.chunks()
 	if r := l.rest; r != nil {
 		for _, f := range r.full {
 			gaps += f.hi - f.lo
 		}
 		for _, b := range r.spare {
-			idle += len(b)
+			idle += b.n
 		}
 	}
-	s.InUse, s.Idle, s.Gaps = s.Count*size, idle*size, gaps*size
-	s.Reserved = l.reserved() * size
+	s.InUse, s.Idle, s.Gaps = s.Count*l.size, idle*l.size, gaps*l.size
+	s.Reserved = l.reserved() * l.size
 	return s
 }
 
 // chunks returns the number of chunks.
-func (l *Lane[T]) chunks() int {
+func (l *lane) chunks() int {
 	n := 0
-	if len(l.buf) > 0 {
+	if l.open.n > 0 {
 		n++
 	}
 	if r := l.rest; r != nil {
@@ -127,11 +124,11 @@ func (l *Lane[T]) chunks() int {
 }
 
 // inUse returns the number of elements handed out.
-func (l *Lane[T]) inUse() int {
+func (l *lane) inUse() int {
 	if !l.active {
 		return 0
 	}
-	n := len(l.buf) - l.i
+	n := l.open.n - l.free()
 	if l.rest != nil {
 		n += l.rest.inUse()
 	}
@@ -139,26 +136,26 @@ func (l *Lane[T]) inUse() int {
 }
 
 // inUse returns the number of elements handed out of these chunks.
-func (r *rest[T]) inUse() int {
+func (r *rest) inUse() int {
 	n := r.largeLen
 	for _, f := range r.full {
-		n += f.lo + len(f.buf) - f.hi
+		n += f.lo + f.n - f.hi
 	}
 	return n
 }
 
 // usedBytes returns the bytes handed out.
-func (l *Lane[T]) usedBytes() int { return l.inUse() * l.size() }
+func (l *lane) usedBytes() int { return l.inUse() * l.size }
 
 // reserved returns the number of elements in all chunks.
-func (l *Lane[T]) reserved() int {
-	n := len(l.buf)
+func (l *lane) reserved() int {
+	n := l.open.n
 	if r := l.rest; r != nil {
 		for _, f := range r.full {
-			n += len(f.buf)
+			n += f.n
 		}
 		for _, b := range r.spare {
-			n += len(b)
+			n += b.n
 		}
 		n += r.largeLen
 	}

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"math/bits"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/addr"
@@ -12,8 +13,8 @@ import (
 // The table finds the lane of a type. It is what stands between an arena and
 // the speed of a lane, and a program with many types is lost if types share a
 // slot. So the slot comes from the identity of the type, not from its size: the
-// type word of *Lane[T] times a constant, the upper bits. The entry itself is an
-// interface that holds the *Lane[T], so that the type assertion which turns it
+// type word of *typed[T] times a constant, the upper bits. The entry itself is an
+// interface that holds the *typed[T], so that the type assertion which turns it
 // into one is the comparison of keys as well, and nothing here is unsafe.
 //
 // At most a quarter of the slots are taken. Entries that meet all the same go to
@@ -42,12 +43,12 @@ func slot(w uintptr, mul uint32, shift uint8) uint {
 
 // find returns the lane of T if it is in its home slot, and otherwise nil. It
 // inlines.
-func find[T any](a *Arena) *Lane[T] {
+func find[T any](a *Arena) *typed[T] {
 	if check.Enabled && !a.isUsable() {
 		return nil
 	}
-	if i := slot(addr.TypeWord((*Lane[T])(nil)), a.mul, a.shift); i < uint(len(a.table)) {
-		l, _ := a.table[i].(*Lane[T])
+	if i := slot(addr.TypeWord((*typed[T])(nil)), a.mul, a.shift); i < uint(len(a.table)) {
+		l, _ := a.table[i].(*typed[T])
 		return l
 	}
 	return nil
@@ -55,7 +56,7 @@ func find[T any](a *Arena) *Lane[T] {
 
 // laneOf returns the lane of T; op is what a panic names. Where speed counts,
 // its two lines stand by themselves.
-func laneOf[T any](a *Arena, op string) *Lane[T] {
+func laneOf[T any](a *Arena, op string) *typed[T] {
 	if l := find[T](a); l != nil {
 		return l
 	}
@@ -65,30 +66,43 @@ func laneOf[T any](a *Arena, op string) *Lane[T] {
 // laneSlow looks beyond the home slot, and makes the lane if there is none.
 //
 //go:noinline
-func laneSlow[T any](a *Arena, op string) *Lane[T] {
+func laneSlow[T any](a *Arena, op string) *typed[T] {
+	if l, ok := a.lookUp(addr.TypeWord((*typed[T])(nil)), op).(*typed[T]); ok {
+		return l
+	}
+	l := new(typed[T])
+	l.c.bind(a, l, reflect.TypeOf((*T)(nil)), &l.i, &l.lo)
+	a.enter(&l.c)
+	return l
+}
+
+// lookUp returns the entry of type word w, or nil. It panics if the arena may not be
+// used for a new one.
+func (a *Arena) lookUp(w uintptr, op string) any {
 	if check.Enabled { // finds a copy at once
 		a.checkUsable(op)
 	}
 	if len(a.table) > 0 {
 		mask := uint(len(a.table) - 1)
-		i := slot(addr.TypeWord((*Lane[T])(nil)), a.mul, a.shift)
-		for a.table[i] != nil {
-			if l, ok := a.table[i].(*Lane[T]); ok {
-				return l
+		for i := slot(w, a.mul, a.shift); a.table[i] != nil; i = (i + 1) & mask {
+			if addr.TypeWord(a.table[i]) == w {
+				return a.table[i]
 			}
-			i = (i + 1) & mask
 		}
 	}
 	a.checkUsable(op)
-	l := &Lane[T]{record: record{a: a}}
+	return nil
+}
+
+// enter adds a lane to the arena, and to its table.
+func (a *Arena) enter(l *lane) {
 	a.lanes = append(a.lanes, l)
 	switch n := len(a.lanes) - len(a.dyn); {
 	case 4*n > len(a.table):
 		a.makeTable(max(minTable, 4*len(a.table)))
-	case !a.enterTable(l) && (n <= 16 || n%16 == 0):
+	case !a.enterTable(l.front) && (n <= 16 || n%16 == 0):
 		a.makeTable(len(a.table))
 	}
-	return l
 }
 
 // makeTable makes a table of n slots with the best constant.
@@ -119,7 +133,7 @@ func (a *Arena) fillTable(seed uint32) (met int) {
 	clear(a.table)
 	a.mul = multiplier(seed)
 	for _, l := range a.lanes {
-		if _, ok := l.(*dynamicLane); !ok && !a.enterTable(l) {
+		if _, ok := l.front.(*dynamic); !ok && !a.enterTable(l.front) {
 			met++
 		}
 	}

@@ -54,16 +54,34 @@ func String(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// First returns the address of the first element of s, as memory of whatever
-// type, for a weak pointer: it is compared with nil and never read. It returns nil
-// if s has no capacity.
-func First[T any](s []T) *byte {
-	// SAFETY: GC.md fact 21: a weak pointer is to the object, of whatever type.
-	return Memory(unsafe.Pointer(unsafe.SliceData(s)))
+// Data returns where the memory of the slice begins that v holds.
+func Data(v any) unsafe.Pointer {
+	// SAFETY: GC.md fact 12: an empty interface is two words, of which the second
+	// points to the value where that is more than a pointer; a slice begins with the
+	// address of its elements.
+	return *(*unsafe.Pointer)((*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1])
 }
 
-// Memory is [First] of what p points to.
+// Add returns the address of the byte that is n bytes behind p, in the same object.
+func Add(p unsafe.Pointer, n int) unsafe.Pointer {
+	// SAFETY: GC.md fact 5: the caller says that the object goes on there.
+	return unsafe.Add(p, n)
+}
+
+// Offset returns how many bytes p lies behind base, as a number that is large if it
+// lies before it.
+func Offset(p *byte, base unsafe.Pointer) uintptr {
+	// SAFETY: as in Within.
+	return uintptr(unsafe.Pointer(p)) - uintptr(base)
+}
+
+// First returns the address of the first element of s, as memory of whatever
+// type, which is compared and never read. It returns nil if s has no capacity.
+func First[T any](s []T) *byte { return Memory(unsafe.Pointer(unsafe.SliceData(s))) }
+
+// Memory is [First] of what p points to, for a weak pointer.
 func Memory(p unsafe.Pointer) *byte {
-	// SAFETY: GC.md fact 21, and nobody reads the byte.
+	// SAFETY: GC.md fact 21: a weak pointer is to the object, of whatever type, and
+	// nobody reads the byte.
 	return (*byte)(p)
 }

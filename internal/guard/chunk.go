@@ -28,31 +28,29 @@ func Hold(what *check.Released, made *leak.Site) bool {
 	return a != nil
 }
 
-// Chunk returns n zero values on pages of their own, or nil if T has pointers, they are
-// too large, or there is no slot. Whoever has them calls [Shut] when nobody uses them
-// any more; without it, they stay as they are.
-func Chunk[T any](n int, title string, made *leak.Site) []T {
-	typ := reflect.TypeFor[T]()
+// Chunk returns a slice, of type []typ, of n zero values on pages of their own, or nil if
+// the type has pointers, they are too large, or there is no slot. Whoever has them calls
+// [Shut] when nobody uses them any more; without it, they stay as they are.
+func Chunk(typ reflect.Type, n int, title string, made *leak.Site) any {
 	if !canOpen || n <= 0 || uintptr(n) > maxBytes || !Fits(uintptr(n)*typ.Size()) || layout.HasPointers(typ) {
 		return nil
 	}
 	all.mu.Lock()
 	a, bad := placeOwn(typ, n, title, made, nil)
-	var s []T
+	var s any
 	if a != nil {
 		// SAFETY: the values have no pointers, are aligned, since either end of
 		// the pages is, and lie in the pages.
-		s = unsafe.Slice((*T)(a.what.Mem), n)
+		s = reflect.SliceAt(typ, a.what.Mem, n).Interface()
 	}
 	all.mu.Unlock()
 	tell(bad)
 	return s
 }
 
-// Shut takes the access to a chunk away that [Chunk] returned and nobody uses any
-// more. For other memory it does nothing, and reports false.
-func Shut[T any](chunk []T) bool {
-	p := unsafe.Pointer(unsafe.SliceData(chunk))
+// Shut takes the access to a chunk away at p that [Chunk] returned and nobody
+// uses any more. For other memory it does nothing, and reports false.
+func Shut(p unsafe.Pointer) bool {
 	if !Within(p) {
 		return false
 	}

@@ -1,0 +1,293 @@
+package arena
+
+import (
+	"reflect"
+
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/sanitize"
+)
+
+// A lane is what lanes of all types have in common: which chunks there are, and how
+// much of each is used. What depends on the type it asks of its front. Counted in elements,
+//
+//	reserved = in use + idle + gaps
+//
+// where idle is what the open chunk and the spare chunks still have, and gaps
+// is what was left over in chunks that a longer slice made the lane leave.
+type lane struct {
+	shadow
+	a     *Arena // nil for a lane on its own
+	front        // the part of the lane that knows its type
+	typ   reflect.Type
+	size  int  // bytes of an element
+	i, lo *int // cursors of the typed part: [*lo, *i) of the open chunk is free
+
+	open block // when at rest, the clean chunk to open next
+	rest *rest // what there is beside the open chunk; nil in a steady state
+
+	// What is kept of the lane's use from Reset to Reset.
+	peak    chunk.Peak // of elements
+	top     int        // most elements in use at a Release since the last Reset
+	last    uint64     // the Reset (counted) at which the lane was last in use
+	active  bool       // in use: since the last Reset, and any Release of all it had
+	listed  bool       // in a.listed: used since the last Reset, or in the round before it
+	guarded bool       // a chunk is on pages of its own, or was since the last Reset
+	heap    bool       // of the nil arena: every value is an object of Go's heap
+
+	watched escape.Countdown // Resets of the lane by itself to the next one that is watched
+}
+
+// A block is memory for n values of one type. That mem knows the type makes sure that
+// what was made as a []T is never used as anything else: to get at the values is a type
+// assertion.
+type block struct {
+	mem any // a []T; nil if n is 0
+	n   int
+}
+
+// rest holds the chunks of a lane other than the open one.
+type rest struct {
+	full     []span  // left behind, oldest first
+	large    []block // slices with a chunk of their own
+	largeLen int     // elements in large
+	spare    []block // clean chunks that a Release gave back
+}
+
+// A span is a chunk that was left with [lo, hi) of it never used.
+type span struct {
+	block
+	lo, hi int
+}
+
+// bind makes l the lane of a type, of which ptr is the type of pointers.
+func (l *lane) bind(a *Arena, f front, ptr reflect.Type, i, lo *int) {
+	typ := ptr.Elem()
+	l.a, l.front, l.typ, l.size, l.i, l.lo = a, f, typ, int(typ.Size()), i, lo
+}
+
+// grow is New's way when the open chunk is used up.
+//
+//go:noinline
+func (l *lane) grow(op string) {
+	if l.reopen() {
+		return
+	}
+	if err := l.more(op, 1); err != nil {
+		panic(err)
+	}
+}
+
+// mustTake is take that panics with the error.
+func (l *lane) mustTake(op string, length, capacity int) (b block, at int) {
+	b, at, err := l.take(op, length, capacity)
+	if err != nil {
+		panic(err)
+	}
+	return b, at
+}
+
+// take makes a slice: from the open chunk or a new one, or, where that would be mostly
+// filled by it, in a chunk of its own, so that what is left of the open chunk stays in
+// use. It is the slice of b that begins at the given element.
+func (l *lane) take(op string, length, capacity int) (b block, at int, err error) {
+	checkLen(op, l.typ, length, capacity)
+	if l.heap {
+		return l.fresh(capacity), 0, nil
+	}
+	if capacity > l.free() || capacity == 0 {
+		l.enter(op)
+		if capacity == 0 { // it points into no chunk and keeps none
+			return l.fresh(0), 0, nil
+		}
+		if capacity > l.free() && capacity > l.spareLen() && capacity > l.nextLen()/2 {
+			if l.open.n > 0 || capacity > l.peak.Want() {
+				b, err = l.takeLarge(capacity)
+				return b, 0, err
+			}
+		}
+		if err := l.more(op, capacity); err != nil {
+			return block{}, 0, err
+		}
+	}
+	at = *l.lo
+	l.advance(capacity)
+	return l.open, at, nil
+}
+
+// advance hands out the next n elements of the open chunk, from the low end.
+func (l *lane) advance(n int) {
+	*l.lo += n
+	l.handedOut(*l.lo-n, *l.lo)
+	l.checkInvariants()
+}
+
+// handedOut tells the detectors of elements of the open chunk.
+func (l *lane) handedOut(from, to int) {
+	if check.Enabled {
+		l.noteNew(from, to)
+	}
+	if sanitize.Poisons && from < to {
+		l.grant(l.open, from, to)
+	}
+}
+
+// takeLarge gives a slice a chunk of its own.
+func (l *lane) takeLarge(n int) (block, error) {
+	if _, err := l.a.chargeElems(n, n, l.size); err != nil {
+		return block{}, err
+	}
+	r := l.others()
+	b := l.fresh(n)
+	r.large = append(r.large, b)
+	r.largeLen += n
+	if check.Enabled {
+		l.noteLarge(b)
+	}
+	l.checkInvariants()
+	return b, nil
+}
+
+// fresh returns a new chunk for n elements.
+func (l *lane) fresh(n int) block {
+	return block{l.do(opMake, block{n: n}, 0, 0), n}
+}
+
+// reopen is the quick way of enter and show for a lane that was in use in the
+// round before, the first step of each lane of a steady program in each round.
+func (l *lane) reopen() bool {
+	if l.active || !l.listed || l.open.n == 0 || l.a != nil && !l.a.isUsable() {
+		return false
+	}
+	l.active = true
+	*l.i = l.open.n
+	return true
+}
+
+// enter makes a lane that was at rest since the last Reset an active one, and
+// opens the chunk it kept.
+func (l *lane) enter(op string) {
+	if l.active {
+		return
+	}
+	if l.a != nil {
+		l.a.checkUsable(op)
+		l.enlist()
+	}
+	l.active = true
+	l.start()
+}
+
+// start has the open chunk, which is clean, handed out from its ends.
+func (l *lane) start() {
+	*l.lo, *l.i = 0, l.open.n
+	if sanitize.Poisons {
+		l.withhold(l.open)
+	}
+}
+
+// set makes b the open chunk.
+func (l *lane) set(b block) {
+	l.open = b
+	l.do(opOpen, b, 0, 0)
+	*l.lo, *l.i = 0, 0
+}
+
+// more makes the open chunk one with at least n free elements.
+func (l *lane) more(op string, n int) error {
+	if l.heap {
+		l.set(l.fresh(n))
+		*l.i = n
+		return nil
+	}
+	l.enter(op)
+	if l.free() >= n {
+		return nil
+	}
+	b := l.takeSpare(n)
+	if b.n == 0 {
+		granted, err := l.a.chargeElems(max(n, l.nextLen()), n, l.size)
+		if err != nil {
+			return err
+		}
+		b = l.fresh(granted)
+	}
+	if l.open.n > 0 {
+		r := l.others()
+		r.full = append(r.full, span{l.open, *l.lo, *l.i})
+	}
+	l.set(b)
+	l.start()
+	l.checkInvariants()
+	return nil
+}
+
+// nextLen returns the length of the chunk that growth asks for: one of the
+// remembered size after a Reset, then ever doubled.
+func (l *lane) nextLen() int {
+	first, limit := l.a.chunkSizes()
+	size := uintptr(l.size)
+	last := l.open.n
+	if l.rest != nil {
+		last = max(last, l.rest.largeLen)
+	}
+	if last > 0 {
+		return chunk.NextElems(last, size, limit)
+	}
+	return max(chunk.Elems(first, size), chunk.Fill(l.peak.Want(), size))
+}
+
+// free returns the number of elements between the cursors.
+func (l *lane) free() int { return *l.i - *l.lo }
+
+// others returns the record of further chunks, made on first use.
+func (l *lane) others() *rest {
+	if l.rest == nil {
+		l.rest = new(rest)
+	}
+	return l.rest
+}
+
+// spareLen returns the length of the spare chunk that is next in turn.
+func (l *lane) spareLen() int {
+	if l.rest == nil || len(l.rest.spare) == 0 {
+		return 0
+	}
+	return l.rest.spare[len(l.rest.spare)-1].n
+}
+
+// takeSpare takes the last spare chunk if n elements fit.
+func (l *lane) takeSpare(n int) block {
+	if l.spareLen() < n {
+		return block{}
+	}
+	r := l.rest
+	k := len(r.spare) - 1
+	b := r.spare[k]
+	r.spare[k] = block{}
+	r.spare = r.spare[:k]
+	return b
+}
+
+// enlist puts the lane on its arena's list of those that the next Reset visits.
+func (l *lane) enlist() {
+	if !l.listed {
+		l.listed = true
+		l.a.listed = append(l.a.listed, l)
+	}
+}
+
+// checkInvariants verifies the equation of the type's comment, in the check
+// build only.
+func (l *lane) checkInvariants() {
+	if !check.Enabled || l.heap {
+		return
+	}
+	if lo, hi := *l.lo, *l.i; l.active && (lo < 0 || hi > l.open.n || lo > hi) {
+		panic("arena: lane out of bounds: " + l.stats().String())
+	}
+	if st := l.stats(); st.Reserved != st.InUse+st.Idle+st.Gaps {
+		panic("arena: lane does not add up: " + st.String())
+	}
+}
