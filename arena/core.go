@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -61,8 +62,12 @@ type span struct {
 	lo, hi int
 }
 
-// bind makes l the lane of a type, of which ptr is the type of pointers.
+// bind makes l the lane of a type, of which ptr is the type of pointers. A copy of a
+// lane has that already, and cursors elsewhere.
 func (l *lane) bind(a *Arena, f front, ptr reflect.Type, i, lo *int) {
+	if l.front != nil {
+		panic(fmt.Sprintf("arena: use of a copy of a Lane[%v]: pass a *Lane", l.typ))
+	}
 	typ := ptr.Elem()
 	l.a, l.front, l.typ, l.size, l.i, l.lo = a, f, typ, int(typ.Size()), i, lo
 }

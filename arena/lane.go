@@ -86,10 +86,10 @@ func (l *Lane[T]) New() *T {
 //go:noinline
 func (l *Lane[T]) grow() { l.ready().c.grow("New") }
 
-// ready returns the lane, prepared if it is one on its own that was never used.
+// ready returns the lane, bound if it is one on its own that was never used.
 func (l *Lane[T]) ready() *typed[T] {
 	t := (*typed[T])(l)
-	if t.c.front == nil {
+	if t.c.i != &t.i {
 		t.c.bind(nil, t, reflect.TypeOf((*T)(nil)), &t.i, &t.lo)
 	}
 	return t

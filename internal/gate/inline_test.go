@@ -125,11 +125,11 @@ func TestCallSitesInline(t *testing.T) {
 	}
 }
 
-// TestArenaNewInlinesWhatItCalls checks the body of arena.New: a call each for
-// the type word, the slot and the lane's New would cost more than they do.
+// TestArenaNewInlinesWhatItCalls checks the body of arena.New: a call for the look-up,
+// the type word or the slot would cost more than they do.
 func TestArenaNewInlinesWhatItCalls(t *testing.T) {
 	out := inlining(t)
-	for _, callee := range []string{`addr\.TypeWord`, `arena\.slot`, `arena\.\(\*Lane\[go\.shape\.struct \{.*callsite\.left.*\}\]\)\.New`} {
+	for _, callee := range []string{`arena\.find\[go\.shape\.struct \{.*callsite\.left.*\}\]`, `addr\.TypeWord`, `arena\.slot`} {
 		if !regexp.MustCompile(`arena[/\\]arena\.go:\d+:\d+: inlining call to ` + callee).MatchString(out) {
 			t.Errorf("%s: arena.New[node] does not inline %s", runtime.Version(), callee)
 		}
