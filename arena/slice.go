@@ -102,20 +102,9 @@ func (b block) has(p *byte, n, size int) bool {
 
 // owns reports whether n elements at p are memory of the lane.
 func (l *lane) owns(p *byte, n int) bool {
-	if n == 0 || l.size == 0 {
-		return false
-	}
-	if l.open.has(p, n, l.size) {
-		return true
-	}
-	if l.rest != nil {
-		for i := len(l.rest.full) - 1; i >= 0; i-- {
-			if l.rest.full[i].has(p, n, l.size) {
-				return true
-			}
-		}
-		for i := len(l.rest.large) - 1; i >= 0; i-- {
-			if l.rest.large[i].has(p, n, l.size) {
+	if n > 0 && l.size > 0 {
+		for b := range l.used() {
+			if b.has(p, n, l.size) {
 				return true
 			}
 		}
