@@ -66,7 +66,7 @@ type span struct {
 // lane has that already, and cursors elsewhere.
 func (l *lane) bind(a *Arena, f front, ptr reflect.Type, i, lo *int) {
 	if l.front != nil {
-		panic(fmt.Sprintf("arena: use of a copy of a Lane[%v]: pass a *Lane", l.typ))
+		panic(fmt.Sprintf("arena: use of a copy of a Lane[%v] (%s): pass a *Lane", l.typ, l.owner()))
 	}
 	typ := ptr.Elem()
 	l.a, l.front, l.typ, l.size, l.i, l.lo = a, f, typ, int(typ.Size()), i, lo

@@ -152,6 +152,29 @@ func TestCopy(t *testing.T) {
 	checkStats(t, c)
 }
 
+// A copy of a lane panics when it needs a chunk, before it hands out what is not its own.
+func TestLaneCopy(t *testing.T) {
+	testkit.NeedsReuse(t)
+	var own arena.Lane[int]
+	own.New()
+	of := arena.LaneOf[int](warm(true))
+	of.New()
+	for _, l := range []*arena.Lane[int]{&own, of} {
+		c := copyOf(l)
+		text := fmt.Sprint(testkit.Panic(t, func() {
+			for range 1 << 10 {
+				c.New()
+			}
+		}))
+		if !strings.HasPrefix(text, "arena: use of a copy of a Lane[int] (") {
+			t.Errorf("a copy panics with %s", text)
+		}
+	}
+	if text := fmt.Sprint(testkit.Panic(t, func() { copyOf(of).MakeSlice(0, 1<<20) })); text != `arena: use of a copy of a Lane[int] (arena "w"): pass a *Lane` {
+		t.Errorf("a copy panics with %s", text)
+	}
+}
+
 func TestMisuseTexts(t *testing.T) {
 	a := arena.NewArena(arena.Name("request"))
 	anon := new(arena.Arena)

@@ -129,10 +129,10 @@ func TestNewOfOnCopy(t *testing.T) {
 }
 
 // copyOf makes the copy of an arena that go vet would report.
-func copyOf(a *arena.Arena) *arena.Arena {
-	c := reflect.New(reflect.TypeOf(a).Elem())
-	c.Elem().Set(reflect.ValueOf(a).Elem())
-	return c.Interface().(*arena.Arena)
+func copyOf[T any](p *T) *T {
+	c := reflect.New(reflect.TypeFor[T]())
+	c.Elem().Set(reflect.ValueOf(p).Elem())
+	return c.Interface().(*T)
 }
 
 func mustPanic(t *testing.T, f func()) {

@@ -109,3 +109,27 @@ func TestString(t *testing.T) {
 		t.Error("an empty slice gives text")
 	}
 }
+
+// Data finds the memory of a slice of any type in an interface, without its type.
+func TestData(t *testing.T) {
+	ints, texts := make([]int, 3, 5), []string{"a", "b"}
+	for _, c := range []struct {
+		v    any
+		want unsafe.Pointer
+	}{
+		{ints, unsafe.Pointer(&ints[0])},
+		{ints[1:], unsafe.Pointer(&ints[1])},
+		{texts, unsafe.Pointer(&texts[0])},
+		{[]byte(nil), nil},
+	} {
+		if got := addr.Data(c.v); got != c.want {
+			t.Errorf("Data(%T) is %p, want %p", c.v, got, c.want)
+		}
+	}
+	if addr.Add(addr.Data(ints), int(unsafe.Sizeof(0))) != unsafe.Pointer(&ints[1]) {
+		t.Error("Add finds another element")
+	}
+	if got := addr.Offset(addr.First(ints[2:]), addr.Data(ints)); got != 2*unsafe.Sizeof(0) {
+		t.Errorf("Offset is %d", got)
+	}
+}
