@@ -1,14 +1,15 @@
 package arena
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/haven-mem/haven/internal/account"
 )
 
 // ErrLimit is what errors.Is finds in every [*LimitError].
-var ErrLimit = errors.New("arena: limit reached")
+var ErrLimit = account.ErrLimit
 
 // A LimitError says that an allocation would have made an arena exceed its
 // limit. The arena is as it was before.
@@ -53,16 +54,6 @@ type LimitUse struct {
 	Path  string
 	Used  int // bytes in the chunks of its subtree if it has a limit, of its own arena if not
 	Limit int // bytes; 0: none
-}
-
-// charge adds a chunk to what is reserved, or returns an error that names
-// requested if that would exceed the limit, or is refused by the memory context
-// that pays, even with idle chunks let go.
-func (a *Arena) charge(bytes, requested int) error {
-	if a == nil || a.grant(bytes) {
-		return nil
-	}
-	return a.refusal(requested)
 }
 
 // chargeElems charges a chunk of want elements of size bytes, or, if that

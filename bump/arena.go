@@ -5,9 +5,11 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/sanitize"
 )
 
@@ -50,6 +52,14 @@ type Arena struct {
 	freed  bool
 
 	watched escape.Countdown // Resets to the next one that is watched
+
+	name     string
+	limit    int           // 0: none
+	retain   int           // bytes plus one; 0: the default
+	reserved int           // bytes in chunks
+	chunks   int           // that reserved is made of
+	payer    account.Payer // a memory context, or nil
+	made     *leak.Site    // where that was made, if sampled
 }
 
 // noCopy makes go vet report copies.
@@ -68,16 +78,33 @@ const maxSize = chunk.MaxBytes - MaxAlign - 4*overhead
 // Alloc returns size zero bytes whose address is a multiple of align. A size of
 // 0 gives a pointer that must not be used for more than comparing. It panics if
 // align is not a power of two of at most [MaxAlign], if size exceeds the address
-// space, if a is nil, and after Free. It costs a few nanoseconds.
+// space, if a is nil, and after Free, and with a [*LimitError] if a limit is reached. It
+// costs a few nanoseconds.
 func (a *Arena) Alloc(size, align uintptr) unsafe.Pointer {
-	checkAlign("Alloc", align)
-	checkSize("Alloc", size)
+	p, err := a.alloc("Alloc", size, align)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// TryAlloc is [Arena.Alloc] that returns an error, which Is [ErrLimit], where Alloc
+// panics with it. The arena stays usable.
+func (a *Arena) TryAlloc(size, align uintptr) (unsafe.Pointer, error) {
+	return a.alloc("TryAlloc", size, align)
+}
+
+func (a *Arena) alloc(op string, size, align uintptr) (unsafe.Pointer, error) {
+	checkAlign(op, align)
+	checkSize(op, size)
 	if a == nil || check.Enabled && a.self != a {
-		a.unusable("Alloc")
+		a.unusable(op)
 	}
 	start, ok := a.fit(size, align)
 	if !ok {
-		a.growFor("Alloc", size, align)
+		if err := a.growFor(op, size, align); err != nil {
+			return nil, err
+		}
 		start, _ = a.fit(size, align)
 	}
 	a.take(start, start+size)
@@ -89,7 +116,7 @@ func (a *Arena) Alloc(size, align uintptr) unsafe.Pointer {
 	}
 	// SAFETY: GC.md fact 5: start is at most the size of the open chunk, behind
 	// which slack bytes remain.
-	return unsafe.Add(a.open.data, start)
+	return unsafe.Add(a.open.data, start), nil
 }
 
 // fit returns where in the open chunk size bytes aligned to align would start,
@@ -141,11 +168,13 @@ func roundUp(n uintptr) uintptr { return (n + 7) &^ 7 }
 //go:noinline
 func (a *Arena) grow(size uintptr) {
 	checkSize("New", size)
-	a.growFor("New", size+8, 8)
+	if err := a.growFor("New", size+8, 8); err != nil {
+		panic(err)
+	}
 }
 
 // growFor opens a chunk in which size bytes aligned to align fit.
-func (a *Arena) growFor(op string, size, align uintptr) {
+func (a *Arena) growFor(op string, size, align uintptr) error {
 	a.checkUsable(op)
 	need := roundUp(size) + align + 2*zone
 	if sanitize.Poisons {
@@ -163,18 +192,24 @@ func (a *Arena) growFor(op string, size, align uintptr) {
 			// A kept chunk that is too small is left to the garbage collector
 			// with its root, so that a Reset does not keep two.
 			a.root = &root{keep: a.root.keep}
+			a.credit()
 		}
 		want := uintptr(a.peak.Want())
 		if a.open.data != nil {
 			want = chunk.Next(a.open.size+overhead, chunk.MaxGrowth)
 		}
-		next = newBlock(a.root, max(need, chunk.Usable(max(want, chunk.First))-overhead))
+		total, err := a.charge(max(need, chunk.Usable(max(want, chunk.First))-overhead), need, size)
+		if err != nil {
+			return err
+		}
+		next = newBlock(a.root, total-overhead)
 		a.root.add(next, a)
 	}
 	a.leave()
 	a.open = next
 	a.base, a.left, a.last = next.data, next.size, 0
 	a.checkInvariants()
+	return nil
 }
 
 // leave writes the state of the open chunk into the root's list.
@@ -194,7 +229,7 @@ func (a *Arena) leave() {
 // Reset takes back everything that was allocated and hands the same memory out
 // again. It clears what was used, and costs that. An arena of several chunks
 // goes on with one of the size that was needed; a peak is forgotten over the
-// following Resets; and a chunk of more than 64 MiB is not kept. Once in a while
+// following Resets; and a chunk of more than [Retain] is not kept. Once in a while
 // nothing is, to find pointers that were kept: see package arena's Escapes. What
 // KeepAlive got is let go. No pointer into the arena may be used afterwards: its bytes
 // become other types. Reset panics after Free; on an unused arena it does
@@ -221,17 +256,20 @@ func (a *Arena) Reset() {
 	switch {
 	case check.Enabled && spent > 0 && a.retire(keep):
 		if !keep {
-			a.peak.Cap(chunk.Retain)
+			a.credit()
+			a.peak.Cap(a.retained())
 		}
 	case a.watched.Due() && used > 0 && escape.Affords(int(a.Stats().Reserved)):
 		a.surrender()
-		a.peak.Cap(chunk.Retain)
+		a.credit()
+		a.peak.Cap(a.retained())
 	case keep:
 		a.root.chunks[0].clear()
 		a.root.forget()
 	default:
 		a.root = nil
-		a.peak.Cap(chunk.Retain)
+		a.credit()
+		a.peak.Cap(a.retained())
 	}
 	a.open, a.base, a.left, a.last = block{}, nil, 0, 0
 	a.checkInvariants()
@@ -241,7 +279,7 @@ func (a *Arena) Reset() {
 // alignment may take is never too large.
 func (a *Arena) tooLarge(b block) bool {
 	total := b.size + overhead
-	return total > chunk.Retain || total > 2*MaxAlign && a.peak.Outgrown(int(b.size))
+	return total > uintptr(a.retained()) || total > 2*MaxAlign && a.peak.Outgrown(int(b.size))
 }
 
 // clear makes a chunk zero where it was used. This is more than tidiness: the
@@ -257,17 +295,17 @@ func (b *block) clear() {
 
 // Free ends the arena. Nothing is reused: the memory stays as it is for as long
 // as anything points into it, and then goes to the garbage collector, all of it
-// together. Using the arena afterwards panics, a second Free as well.
+// together. Using the arena afterwards panics, a second Free as well. The arena of a
+// memory context ends with that: its Free panics.
 func (a *Arena) Free() {
 	a.checkUsable("Free")
-	if a.root != nil {
-		a.high = max(a.high, a.inUse())
-	}
-	if check.Enabled {
-		a.verify()
-	}
-	a.root, a.open = nil, block{}
-	a.base, a.left, a.last = nil, 0, 0
+	a.checkUnowned("Free")
+	a.free()
+}
+
+func (a *Arena) free() {
+	a.let()
+	a.payer = nil
 	a.freed = true
 }
 
@@ -348,5 +386,7 @@ func (a *Arena) checkInvariants() {
 	a.checkCursors()
 	if s := a.Stats(); s.Reserved != s.InUse+s.Idle+s.Gaps+s.Overhead {
 		panic("bump: arena does not add up: " + s.String())
+	} else if s.Reserved != a.reserved || s.Chunks != a.chunks {
+		panic(fmt.Sprintf("bump: %d bytes in %d chunks are charged of %v", a.reserved, a.chunks, s))
 	}
 }

@@ -21,6 +21,7 @@ type (
 	fixedShadow struct{}
 )
 
+func (s *shadow) of() string    { return "" }
 func (f *fence) add()           {}
 func (f *fence) bytes() uintptr { return 0 }
 

@@ -39,13 +39,8 @@ func (f *fence) add() { f.n++ }
 // bytes returns what red zones take.
 func (f *fence) bytes() uintptr { return 2 * zone * f.n }
 
-// title says in reports whose memory it is.
-func (a *Arena) title() string {
-	if a.owner != "" {
-		return a.owner
-	}
-	return "a bump arena"
-}
+// of names the owner in reports, if it is not the arena itself.
+func (s *shadow) of() string { return s.owner }
 
 // noteChunk takes down a chunk that was just added.
 func (r *root) noteChunk(b block, a *Arena) {
@@ -151,7 +146,7 @@ func (a *Arena) retire(keep bool) bool {
 		x.List = append(x.List, *r)
 	}
 	if escape.Each() && a.owner == "" {
-		x.Left = watch(site)
+		x.Left = a.watch(site)
 	}
 	seen, size := old.seen, old.chunks[0].size
 	// Nobody goes from one chunk to the others any more.
@@ -167,10 +162,10 @@ func (a *Arena) retire(keep bool) bool {
 }
 
 // watch returns what has chunks watched that have left the quarantine.
-func watch(site check.Site) func([]check.Released) {
-	now := clock.Now()
+func (a *Arena) watch(site check.Site) func([]check.Released) {
+	now, name, made := clock.Now(), a.name, a.made
 	return func(list []check.Released) {
-		w := escape.BeginAt(site, now, "bump arena", "", nil, len(list))
+		w := escape.BeginAt(site, now, "bump arena", name, made, len(list))
 		for i := range list {
 			// SAFETY: GC.md fact 3: a chunk begins head bytes before its data. The
 			// pointer is for a weak one (GC.md fact 21).

@@ -75,6 +75,16 @@ func newBlock(r *root, want uintptr) block {
 	return b
 }
 
+// chunkSize returns the size of the chunk that is made for at least total bytes.
+func chunkSize(total uintptr) uintptr {
+	for _, m := range makers {
+		if total <= m.total {
+			return m.total
+		}
+	}
+	return roundUp(uintptr(chunk.Round(int(total))))
+}
+
 // makeChunk allocates the smallest region of at least total bytes and returns
 // it with its size.
 func makeChunk(r *root, total uintptr) (unsafe.Pointer, uintptr) {

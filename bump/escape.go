@@ -13,7 +13,7 @@ import (
 // keeps all. So they part. What is left in a chunk is what it was made with, zero
 // and a pointer to a root without chunks: no pointer into a chunk that is gone.
 func (a *Arena) surrender() {
-	r := escape.Begin("bump arena", "", nil)
+	r := escape.Begin("bump arena", a.name, a.made)
 	for i := range a.root.chunks {
 		b := &a.root.chunks[i]
 		b.clear()

@@ -202,7 +202,7 @@ func TestHeapStaysFlat(t *testing.T) {
 		bump.MakeSlice[*bead](&a, 5, 10)[0] = b
 		if i%(n/10) == n/10-1 {
 			h := testkit.HeapInUse()
-			if least = min(least, h); h > least+1<<20 {
+			if least = min(least, h); h > least+1<<20+least/16 { // the check build has 64 MiB in quarantine
 				t.Fatalf("after %d arenas %d bytes are in use, once there were %d", i, h, least)
 			}
 		}

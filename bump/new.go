@@ -41,6 +41,25 @@ func New[T any](a *Arena) *T {
 	return (*T)(unsafe.Add(a.base, a.left))
 }
 
+// TryNew is [New] that returns an error, which Is [ErrLimit], where New panics with it.
+// The arena stays usable.
+func TryNew[T any](a *Arena) (*T, error) {
+	if err := a.room("TryNew", unsafe.Sizeof(cell[T]{})+2*zone+sanitize.Zone); err != nil {
+		return nil, err
+	}
+	return New[T](a), nil
+}
+
+// room makes the open chunk one with more than size bytes free.
+func (a *Arena) room(op string, size uintptr) error {
+	a.checkUsable(op)
+	if a.left > size {
+		return nil
+	}
+	checkSize(op, size)
+	return a.growFor(op, size+8, 8)
+}
+
 // NewFrom returns a pointer to a T in a that holds v. Pointers in v must point
 // into a. It panics as [New] does.
 func NewFrom[T any](a *Arena, v T) *T {
@@ -77,18 +96,35 @@ func NewIn[T any](al Allocator) *T {
 // It panics if len is negative or above cap, if the slice exceeds the address
 // space, and as [New] does.
 func MakeSlice[T any](a *Arena, len, cap int) []T {
-	a.checkUsable("MakeSlice")
+	s, err := makeSlice[T](a, "MakeSlice", len, cap)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// TryMakeSlice is [MakeSlice] that returns an error, which Is [ErrLimit], where MakeSlice
+// panics with it. Lengths that MakeSlice panics for are misuse here, too.
+func TryMakeSlice[T any](a *Arena, len, cap int) ([]T, error) {
+	return makeSlice[T](a, "TryMakeSlice", len, cap)
+}
+
+func makeSlice[T any](a *Arena, op string, len, cap int) ([]T, error) {
+	a.checkUsable(op)
 	if len < 0 || cap < len {
-		panic(fmt.Sprintf("bump: MakeSlice[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
-			reflect.TypeFor[T](), len, cap))
+		panic(fmt.Sprintf("bump: %s[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
+			op, reflect.TypeFor[T](), len, cap))
 	}
 	var zero T
-	p := a.Alloc(bytesOf[T]("MakeSlice", cap), unsafe.Alignof(zero))
+	p, err := a.alloc(op, bytesOf[T](op, cap), unsafe.Alignof(zero))
+	if err != nil {
+		return nil, err
+	}
 	if check.Enabled {
 		a.noteType(p, reflect.TypeFor[T]())
 	}
 	// SAFETY: p has room for cap elements and is aligned for them.
-	return unsafe.Slice((*T)(p), cap)[:len]
+	return unsafe.Slice((*T)(p), cap)[:len], nil
 }
 
 // bytesOf returns the size of n elements, or panics if there cannot be as many.

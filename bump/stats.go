@@ -2,6 +2,7 @@ package bump
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/haven-mem/haven/internal/check"
 )
@@ -10,6 +11,7 @@ import (
 //
 //	Reserved = InUse + Idle + Gaps + Overhead
 type Stats struct {
+	Name      string
 	InUse     int    // handed out since the last Reset, padding included
 	Reserved  int    // taken from Go's heap in chunks
 	Idle      int    // free in the open chunk, or in the one kept over a Reset
@@ -19,6 +21,7 @@ type Stats struct {
 	Chunks    int    // pieces taken from Go's heap
 	Resets    uint64 // since the arena was made
 	Kept      int    // values that KeepAlive got
+	Limit     int    // bytes; 0: none
 }
 
 // Stats returns the arena's numbers. It costs a few nanoseconds for each chunk.
@@ -28,7 +31,7 @@ func (a *Arena) Stats() Stats {
 	if a == nil {
 		return Stats{}
 	}
-	s := Stats{Resets: a.resets, HighWater: int(a.high)}
+	s := Stats{Name: a.name, Limit: a.limit, Resets: a.resets, HighWater: int(a.high)}
 	if a.root == nil {
 		return s
 	}
@@ -82,7 +85,7 @@ func (a *Arena) String() string {
 	case a == nil:
 		return "nil bump arena"
 	case a.freed:
-		return fmt.Sprintf("bump arena (freed, %d bytes at the peak, %d resets)", a.high, a.resets)
+		return fmt.Sprintf("%s (freed, %d bytes at the peak, %d resets)", strings.TrimPrefix(a.title(), "a "), a.high, a.resets)
 	}
-	return "bump arena: " + a.Stats().String()
+	return strings.TrimPrefix(a.title(), "a ") + ": " + a.Stats().String()
 }

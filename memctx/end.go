@@ -154,13 +154,18 @@ func (c *Context) finish(t *teardown) {
 // order: callbacks of the arena's own see the memory of those above intact.
 func (c *Context) close(t *teardown) {
 	c.mu.Lock()
-	a, forsaken, spared := c.arena, c.forsaken, c.spared
-	c.arena = nil
+	a, untyped, forsaken, spared := c.arena, c.untyped, c.forsaken, c.spared
+	c.arena, c.untyped = nil, nil
 	c.state.Store(gone)
 	c.unwatch()
 	c.mu.Unlock()
-	if a != nil {
+	if a != nil || untyped != nil {
 		raise(&c.kind.peak, c.ledger.peak.Load())
+	}
+	if untyped != nil {
+		account.EndBump(untyped)
+	}
+	if a != nil {
 		account.Attach(a, nil, nil)
 	}
 	c.ledger.close()
@@ -316,10 +321,16 @@ func (c *Context) resetOwn(held bool) {
 
 func (c *Context) resetMemory(held bool) {
 	c.resets.Add(1)
-	if c.arena == nil {
+	if c.arena == nil && c.untyped == nil {
 		return
 	}
 	c.watchGrowth()
+	if c.untyped != nil {
+		account.LeaveBump(c.untyped)
+	}
+	if c.arena == nil {
+		return
+	}
 	c.mu.Lock()
 	held = held || c.leases > 0 || c.forsaken || holds(c.arena, c.spared)
 	c.spared = nil

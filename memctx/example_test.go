@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -281,6 +282,23 @@ func ExampleContext_Retain() {
 	request.Delete() // the memory stays for as long as the log needs it
 	<-done
 	// Output: GET /
+}
+
+func ExampleContext_Bump() {
+	type entry struct {
+		word string
+		next *entry
+	}
+	index := memctx.New("index", memctx.Limit(1<<20))
+	defer index.Delete()
+	b := index.Bump() // untyped: the garbage collector looks at a word of each chunk
+	var head *entry
+	for _, w := range []string{"one", "two"} {
+		head = bump.NewFrom(b, entry{bump.String(b, w), head})
+	}
+	_, err := bump.TryMakeSlice[byte](b, 0, 2<<20)
+	fmt.Println(head.word, head.next.word, errors.Is(err, bump.ErrLimit))
+	// Output: two one true
 }
 
 func ExampleLimit() {

@@ -145,6 +145,11 @@ func (c *Context) checkLedger(passed int) error {
 		s := c.arena.Stats()
 		want.Bytes, want.Chunks = s.Reserved, s.Chunks
 	}
+	if c.untyped != nil {
+		s := c.untyped.Stats()
+		want.Bytes += s.Reserved
+		want.Chunks += s.Chunks
+	}
 	p, s := c.parent.Load(), c.state.Load()
 	switch {
 	case own.Bytes != want.Bytes || own.Chunks != want.Chunks:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/clock"
 	"github.com/haven-mem/haven/internal/leak"
@@ -48,13 +49,14 @@ type Context struct {
 	leases   int
 	growth   growth
 	arena    *arena.Arena // written by the owner only, with mu held
+	untyped  *bump.Arena  // the same
+	linked   bool         // is among the parent's children
 	forsaken bool         // was abandoned: its memory is never used again
 	watched  bool         // cleanup is set, of a context without a parent
 	cleanup  runtime.Cleanup
 	spared   *[]string // texts that are read after the end: see spare
 
-	next, prev *Context // siblings; guarded by the parent's mu
-	linked     bool     // is among the parent's children; guarded by the parent's mu
+	next, prev *Context // siblings; guarded by the parent's mu, and so is linked
 
 	// Of the owner alone.
 	callbacks []func()

@@ -2,7 +2,14 @@
 // either package naming the other in its public part.
 package account
 
-import "github.com/haven-mem/haven/internal/leak"
+import (
+	"errors"
+
+	"github.com/haven-mem/haven/internal/leak"
+)
+
+// ErrLimit is what errors of all limits are.
+var ErrLimit = errors.New("haven: memory limit reached")
 
 // A Payer is told of every chunk that an arena takes and lets go. Its methods are
 // called by the goroutine that uses the arena.
@@ -32,6 +39,12 @@ var (
 	// Leave is a Reset after which none of the memory is used again: the garbage
 	// collector takes it once nothing refers to it.
 	Leave func(arena any)
+
+	// NewBump returns a new *bump.Arena for whose chunks p pays; LeaveBump is its
+	// Reset after which none of the memory is used again, and EndBump its end.
+	NewBump   func(name string, p Payer, made *leak.Site) any
+	LeaveBump func(arena any)
+	EndBump   func(arena any)
 
 	// Holds reports whether the bytes of one of texts lie in the arena's memory.
 	Holds func(arena any, texts []string) bool

@@ -1,0 +1,33 @@
+package memctx
+
+import (
+	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/account"
+)
+
+// Bump returns the context's untyped arena: memory of package bump, for large graphs
+// that point only into themselves. The first call makes one, all others return it again.
+// Its chunks count against the limits, and in all numbers, as those of [Context.Arena]
+// do, and an allocation beyond a limit panics with, or returns, an [*arena.LimitError].
+//
+// It belongs to the context and ends with it: its own Free panics. Untyped memory that is
+// handed out again may be another type's, so neither the context's Reset nor its end
+// uses it again: it goes to the garbage collector, all of it together, when nothing points
+// into it any more. The bump arena's own Reset does use it again, and is the word of who
+// calls it that nobody has a pointer into it.
+//
+// The untyped arena of a nil context is nil, on which allocating panics: there is no heap
+// of untyped memory to stand in for it. Bump panics after Delete.
+func (c *Context) Bump() *bump.Arena {
+	if c == nil {
+		return nil
+	}
+	c.mustBeUsable("Bump")
+	if c.untyped == nil {
+		a := account.NewBump(c.kind.name, &c.ledger, c.site).(*bump.Arena)
+		c.mu.Lock()
+		c.untyped = a
+		c.mu.Unlock()
+	}
+	return c.untyped
+}
