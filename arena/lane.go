@@ -144,7 +144,11 @@ func (l *Lane[T]) Append(s []T, vs ...T) []T {
 	if hasRoom(l.buf, s, vs) {
 		return append(s, vs[0])
 	}
-	return appendSlow(l.ready(), s, vs)
+	s, err := appendSlow(l.ready(), "Append", s, vs)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // Reset takes back every value the lane handed out and keeps the memory for

@@ -52,6 +52,13 @@ func TestLimit(t *testing.T) {
 		t.Errorf("Append: %v", err)
 	}
 	limitPanic(t, func() { arena.String(a, make([]byte, limit+1)) })
+	three := make([]kilo, 3)
+	if s, err := arena.TryAppend(a, three, make([]kilo, 9)...); len(s) != 3 || &s[0] != &three[0] || err.(*arena.LimitError).Requested != 12000 {
+		t.Errorf("TryAppend: %d elements, %v", len(s), err)
+	}
+	if s, err := arena.TryString(a, make([]byte, limit+1)); s != "" || err.(*arena.LimitError).Requested != limit+1 {
+		t.Errorf("TryString: %q, %v", s, err)
+	}
 	// It stays usable, and what it holds is intact.
 	for i, p := range ps {
 		if p[0] != byte(i) {

@@ -28,6 +28,8 @@ var uses = []struct {
 	{"New", func(a *arena.Arena) { arena.NewFrom(a, 5) }},
 	{"MakeSlice", func(a *arena.Arena) { arena.MakeSlice[int](a, 1, 1) }},
 	{"MakeSlice", func(a *arena.Arena) { arena.MakeSlice[int](a, 0, 0) }},
+	{"TryAppend", func(a *arena.Arena) { arena.TryAppend(a, []int{1}, 2) }},
+	{"TryString", func(a *arena.Arena) { arena.TryString(a, "text") }},
 	{"Append", func(a *arena.Arena) { arena.Append(a, []int{1}, 2) }},
 	{"String", func(a *arena.Arena) { arena.String(a, "text") }},
 	{"NewOf", func(a *arena.Arena) { arena.NewOf(a, reflect.TypeFor[int]()) }},

@@ -26,7 +26,20 @@ func Append[T any](a *Arena, s []T, vs ...T) []T {
 	if hasRoom(l.buf, s, vs) {
 		return append(s, vs[0])
 	}
-	return appendSlow(l, s, vs)
+	s, err := appendSlow(l, "Append", s, vs)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// TryAppend is [Append] that returns a [*LimitError], which Is [ErrLimit], and s as it is,
+// where Append panics with the error.
+func TryAppend[T any](a *Arena, s []T, vs ...T) ([]T, error) {
+	if a == nil {
+		return append(s, vs...), nil
+	}
+	return appendSlow(laneOf[T](a, "TryAppend"), "TryAppend", s, vs)
 }
 
 // hasRoom reports whether vs is one value and s a slice of the open chunk with
@@ -36,31 +49,35 @@ func hasRoom[T any](buf, s, vs []T) bool {
 }
 
 // appendSlow makes room where there is none.
-func appendSlow[T any](l *typed[T], s, vs []T) []T {
+func appendSlow[T any](l *typed[T], op string, s, vs []T) ([]T, error) {
 	n := len(s)
-	if b, at, room := l.c.extend(addr.First(s), n, cap(s), len(vs)); b.n > 0 {
+	b, at, room, err := l.c.extend(op, addr.First(s), n, cap(s), len(vs))
+	if err != nil {
+		return s, err
+	}
+	if b.n > 0 {
 		grown := b.mem.([]T)[at : at+n : at+room]
 		if n > 0 && &grown[0] != &s[0] {
 			copy(grown, s)
 		}
 		s = grown
 	}
-	return append(s, vs...)
+	return append(s, vs...), nil
 }
 
 // extend makes room for more elements behind a slice of the lane's type that begins at
 // p. The result is where it goes on, or the zero block if it stays where it is and the
 // built-in append does the rest.
-func (l *lane) extend(p *byte, length, capacity, more int) (b block, at, room int) {
+func (l *lane) extend(op string, p *byte, length, capacity, more int) (b block, at, room int, err error) {
 	if l.heap || more == 0 {
-		return block{}, 0, 0
+		return block{}, 0, 0, nil
 	}
 	n := length + more
 	if n < 0 {
-		panic(fmt.Sprintf("arena: Append of %d values to a slice of %d overflows", more, length))
+		panic(fmt.Sprintf("arena: %s of %d values to a slice of %d overflows", op, more, length))
 	}
 	if n <= capacity && l.owns(p, capacity) {
-		return block{}, 0, 0
+		return block{}, 0, 0, nil
 	}
 	want := max(n, 2*capacity)
 	if l.size <= smallElem {
@@ -70,10 +87,10 @@ func (l *lane) extend(p *byte, length, capacity, more int) (b block, at, room in
 	if first, ok := l.tail(p, capacity); ok && n-capacity <= l.free() {
 		grow := min(want-capacity, l.free())
 		l.advance(grow)
-		return l.open, first, capacity + grow
+		return l.open, first, capacity + grow, nil
 	}
-	b, at = l.mustTake("Append", length, want)
-	return b, at, want
+	b, at, err = l.take(op, length, want)
+	return b, at, want, err
 }
 
 // smallElem is the size in bytes of elements up to which the first value
@@ -116,21 +133,48 @@ func (l *lane) owns(p *byte, n int) bool {
 // text is valid until Reset, after which its bytes, but never its length,
 // change under a string that was kept. It panics as [New] does.
 func String[S ~string | ~[]byte](a *Arena, s S) string {
-	if len(s) == 0 {
-		return ""
+	text, err := stringOf(a, "String", s)
+	if err != nil {
+		panic(err)
 	}
-	var b []byte
-	switch {
-	case a == nil:
-		b = make([]byte, len(s))
-	default:
-		if a.bytes == nil {
-			a.bytes = laneOf[byte](a, "String")
-		}
-		b = (*Lane[byte])(a.bytes).MakeSlice(len(s), len(s))
+	return text
+}
+
+// TryString is [String] that returns a [*LimitError], which Is [ErrLimit], where String
+// panics with it.
+func TryString[S ~string | ~[]byte](a *Arena, s S) (string, error) {
+	return stringOf(a, "TryString", s)
+}
+
+func stringOf[S ~string | ~[]byte](a *Arena, op string, s S) (string, error) {
+	if len(s) == 0 {
+		return "", nil
+	}
+	b, err := a.text(op, len(s))
+	if err != nil {
+		return "", err
 	}
 	copy(b, s)
-	return addr.String(b)
+	return addr.String(b), nil
+}
+
+// text returns room for n bytes.
+func (a *Arena) text(op string, n int) ([]byte, error) {
+	if a == nil {
+		return make([]byte, n), nil
+	}
+	if l := a.bytes; l != nil && fits(l.i-l.lo, n, n) {
+		l.lo += n
+		return l.buf[l.lo-n : l.lo : l.lo], nil
+	}
+	if a.bytes == nil {
+		a.bytes = laneOf[byte](a, op)
+	}
+	b, at, err := a.bytes.c.take(op, n, n)
+	if err != nil {
+		return nil, err
+	}
+	return b.mem.([]byte)[at : at+n : at+n], nil
 }
 
 // Clone returns a shallow copy of v on Go's heap, so that it can outlive the

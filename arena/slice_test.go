@@ -281,3 +281,22 @@ func TestZeroSizeLengths(t *testing.T) {
 		a.Reset()
 	}
 }
+
+// TryAppend and TryString do what Append and String do where there is room.
+func TestTryAppendString(t *testing.T) {
+	for _, a := range []*arena.Arena{nil, arena.NewArena(arena.Limit(1 << 20))} {
+		var s []int
+		for i := range 100 {
+			var err error
+			if s, err = arena.TryAppend(a, s, i, -i); err != nil || len(s) != 2*i+2 || s[2*i] != i || s[2*i+1] != -i {
+				t.Fatalf("%v, %v", s, err)
+			}
+		}
+		if text, err := arena.TryString(a, []byte("text")); text != "text" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+		if text, err := arena.TryString(a, ""); text != "" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+}
