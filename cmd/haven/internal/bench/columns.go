@@ -3,7 +3,7 @@ package bench
 import (
 	"fmt"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/machine"
+	"github.com/haven-mem/haven/internal/machine"
 )
 
 // A column of a case's table, shared by the text, Markdown and HTML output.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/machine"
 	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/internal/machine"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

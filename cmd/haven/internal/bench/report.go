@@ -3,8 +3,8 @@ package bench
 import (
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/machine"
 	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/internal/machine"
 )
 
 // schemaVersion is the value of Report.Schema. Raise it when a field changes

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/machine"
 	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/internal/machine"
 )
 
 // Exit statuses.

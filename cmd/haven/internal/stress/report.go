@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/machine"
+	"github.com/haven-mem/haven/internal/machine"
 )
 
 // A Report is the outcome of a run, and what -json writes.

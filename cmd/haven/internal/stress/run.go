@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/machine"
+	"github.com/haven-mem/haven/internal/machine"
 )
 
 // Exit statuses.
