@@ -5,7 +5,7 @@ go 1.24
 require (
 	github.com/creack/pty v1.1.24
 	github.com/haven-mem/haven v0.1.0
-	golang.org/x/perf v0.0.0-20250710210952-7b7c2de18447
+	github.com/haven-mem/haven/bench v0.1.0
 	golang.org/x/sys v0.35.0
 	golang.org/x/term v0.34.0
 	golang.org/x/text v0.28.0
@@ -15,5 +15,6 @@ require (
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	golang.org/x/mod v0.27.0 // indirect
+	golang.org/x/perf v0.0.0-20250710210952-7b7c2de18447 // indirect
 	golang.org/x/sync v0.16.0 // indirect
 )

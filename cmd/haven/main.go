@@ -11,11 +11,11 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/bench"
+	"github.com/haven-mem/haven/bench"
+	"github.com/haven-mem/haven/bench/workload"
 	"github.com/haven-mem/haven/cmd/haven/internal/shapecmd"
 	"github.com/haven-mem/haven/cmd/haven/internal/stress"
 	"github.com/haven-mem/haven/cmd/haven/internal/top"
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
 )
 
 // A command is one word that may follow "haven".

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/jsontree"
+	"github.com/haven-mem/haven/bench/internal/jsontree"
 )
 
 func TestSyntaxErrorText(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/bench/internal/jsontree"
 	"github.com/haven-mem/haven/bump"
-	"github.com/haven-mem/haven/cmd/haven/internal/jsontree"
 )
 
 // Workload jsontree parses real JSON into a tree of nodes with strings, by

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 	"github.com/haven-mem/haven/internal/machine"
 )
 

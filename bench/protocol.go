@@ -1,6 +1,6 @@
 package bench
 
-import "github.com/haven-mem/haven/cmd/haven/internal/workload"
+import "github.com/haven-mem/haven/bench/workload"
 
 // ChildCommand is the argument that makes the executable serve one variant
 // over standard input and output instead of being a command for people.

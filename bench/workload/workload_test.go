@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 )
 
 // level is the confidence that intervals have when there are rounds enough.

@@ -3,7 +3,7 @@ package jsontree_test
 import (
 	"testing"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/jsontree"
+	"github.com/haven-mem/haven/bench/internal/jsontree"
 )
 
 func TestParseStream(t *testing.T) {

@@ -3,7 +3,7 @@ package bench
 import (
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 	"github.com/haven-mem/haven/internal/machine"
 )
 

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/jsontree"
+	"github.com/haven-mem/haven/bench/internal/jsontree"
 )
 
 // counting is an Allocator on the heap that counts what is taken from it.

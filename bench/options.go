@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 )
 
 // Bounds of the numeric flags.

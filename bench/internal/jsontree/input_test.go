@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/jsontree"
+	"github.com/haven-mem/haven/bench/internal/jsontree"
 )
 
 // standard is the default input, read once for all tests and benchmarks.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/bench"
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench"
+	"github.com/haven-mem/haven/bench/workload"
 )
 
 // The test executable plays the command: it serves a variant when the harness

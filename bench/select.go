@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 )
 
 // selectJobs returns a job for each case with a variant whose full name,

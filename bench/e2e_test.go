@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/bench"
+	"github.com/haven-mem/haven/bench"
 )
 
 // run runs the harness in this process, its children in processes of theirs.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 )
 
 // formatNumber writes x with three digits that matter, and no more than two

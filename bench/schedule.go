@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 )
 
 // errInterrupted is the cause of a context that the user ended.

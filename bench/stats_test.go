@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 )
 
 func TestIntervalOfFewRoundsIsTheirRange(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/jsontree"
+	"github.com/haven-mem/haven/bench/internal/jsontree"
 )
 
 // reuse is an Allocator that costs next to nothing: it hands the same nodes

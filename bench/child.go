@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/haven-mem/haven/cmd/haven/internal/workload"
+	"github.com/haven-mem/haven/bench/workload"
 )
 
 // Child serves one variant of the given workloads to the parent that started
