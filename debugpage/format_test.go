@@ -10,7 +10,7 @@ import (
 	"github.com/haven-mem/haven/debugpage"
 )
 
-// TestFormat goes through testdata/format.json; module e2e takes static/format.js
+// TestFormat goes through testdata/format.json; module test takes static/format.js
 // through the same.
 func TestFormat(t *testing.T) {
 	text, err := os.ReadFile("testdata/format.json")

@@ -6,6 +6,7 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/haven-mem/haven v0.1.0
 	github.com/haven-mem/haven/bench v0.1.0
+	github.com/haven-mem/haven/test v0.1.0
 	golang.org/x/sys v0.35.0
 	golang.org/x/term v0.34.0
 	golang.org/x/text v0.28.0

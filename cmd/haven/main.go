@@ -14,8 +14,8 @@ import (
 	"github.com/haven-mem/haven/bench"
 	"github.com/haven-mem/haven/bench/workload"
 	"github.com/haven-mem/haven/cmd/haven/internal/shapecmd"
-	"github.com/haven-mem/haven/cmd/haven/internal/stress"
 	"github.com/haven-mem/haven/cmd/haven/internal/top"
+	"github.com/haven-mem/haven/test/stress"
 )
 
 // A command is one word that may follow "haven".

@@ -1,5 +1,0 @@
-//go:build !race
-
-package stress_test
-
-const slowdown = 1

@@ -1,7 +1,0 @@
-package stress_test
-
-import "github.com/haven-mem/haven/internal/escape"
-
-// The models of these tests keep pointers to what was released, to see what becomes
-// of it, so nothing is watched.
-func init() { escape.SampleEvery(0) }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package concurrent_test
+
+const slowdown = 1
