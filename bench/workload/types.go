@@ -12,8 +12,9 @@ import (
 // 12 sizes in an order that no processor can learn, writes a few fields of
 // each, points from one to the other, by type and through interfaces, appends
 // to short lists, and refers to pieces of a source text. What it asks of an
-// arena is to find the right lane among 60, each time. The types and the
-// program are in types_gen.go.
+// arena is to find the right lane among 60, each time. With 24 types, whose
+// table is as long, arena+reset takes a sixth less time, so they would flatter.
+// The types and the program are in types_gen.go.
 
 func init() {
 	Register(Workload{
