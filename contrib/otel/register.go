@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/haven-mem/haven/internal/series"
+	"github.com/haven-mem/haven/contrib/internal/series"
 )
 
 // Register makes the instruments with meter, and a callback that gives them their

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/haven-mem/haven/internal/series"
+	"github.com/haven-mem/haven/contrib/internal/series"
 )
 
 // A Collector collects the numbers of a process. Make one with [NewCollector]. It

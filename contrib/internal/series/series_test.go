@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/haven-mem/haven/arena"
-	"github.com/haven-mem/haven/internal/series"
+	"github.com/haven-mem/haven/contrib/internal/series"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
