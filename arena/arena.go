@@ -172,11 +172,12 @@ func TryMakeSlice[T any](a *Arena, len, cap int) ([]T, error) {
 	if a == nil {
 		return MakeSlice[T](a, len, cap), nil
 	}
-	b, at, err := laneOf[T](a, "TryMakeSlice").c.take("TryMakeSlice", len, cap)
+	l := laneOf[T](a, "TryMakeSlice")
+	own, at, err := l.c.take("TryMakeSlice", len, cap)
 	if err != nil {
 		return nil, err
 	}
-	return b.mem.([]T)[at : at+len : at+cap], nil
+	return chunkOf(l, own)[at : at+len : at+cap], nil
 }
 
 // LaneOf returns a's lane of T, for loops in which even the look-up of [New]

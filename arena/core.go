@@ -23,6 +23,7 @@ type lane struct {
 	front        // the part of the lane that knows its type
 	typ   reflect.Type
 	size  int  // bytes of an element
+	most  int  // elements that a slice can have
 	i, lo *int // cursors of the typed part: [*lo, *i) of the open chunk is free
 
 	open block // when at rest, the clean chunk to open next
@@ -70,6 +71,7 @@ func (l *lane) bind(a *Arena, f front, ptr reflect.Type, i, lo *int) {
 	}
 	typ := ptr.Elem()
 	l.a, l.front, l.typ, l.size, l.i, l.lo = a, f, typ, int(typ.Size()), i, lo
+	l.most = mostOf(l.size)
 }
 
 // grow is New's way when the open chunk is used up.
@@ -85,40 +87,43 @@ func (l *lane) grow(op string) {
 }
 
 // mustTake is take that panics with the error.
-func (l *lane) mustTake(op string, length, capacity int) (b block, at int) {
-	b, at, err := l.take(op, length, capacity)
+func (l *lane) mustTake(op string, length, capacity int) (own any, at int) {
+	own, at, err := l.take(op, length, capacity)
 	if err != nil {
 		panic(err)
 	}
-	return b, at
+	return own, at
 }
 
 // take makes a slice: from the open chunk or a new one, or, where that would be mostly
 // filled by it, in a chunk of its own, so that what is left of the open chunk stays in
-// use. It is the slice of b that begins at the given element.
-func (l *lane) take(op string, length, capacity int) (b block, at int, err error) {
-	checkLen(op, l.typ, length, capacity)
+// use. It begins at the given element of its own chunk, or, if that is nil, of the one
+// that is open now.
+func (l *lane) take(op string, length, capacity int) (own any, at int, err error) {
+	if uint(length) > uint(capacity) || uint(capacity) > uint(l.most) {
+		checkLen(op, l.typ, length, capacity)
+	}
 	if l.heap {
-		return l.fresh(capacity), 0, nil
+		return l.fresh(capacity).mem, 0, nil
 	}
 	if capacity > l.free() || capacity == 0 {
 		l.enter(op)
 		if capacity == 0 { // it points into no chunk and keeps none
-			return l.fresh(0), 0, nil
+			return l.fresh(0).mem, 0, nil
 		}
 		if capacity > l.free() && capacity > l.spareLen() && capacity > l.nextLen()/2 {
 			if l.open.n > 0 || capacity > l.peak.Want() {
-				b, err = l.takeLarge(capacity)
-				return b, 0, err
+				b, err := l.takeLarge(capacity)
+				return b.mem, 0, err
 			}
 		}
 		if err := l.more(op, capacity); err != nil {
-			return block{}, 0, err
+			return nil, 0, err
 		}
 	}
 	at = *l.lo
 	l.advance(capacity)
-	return l.open, at, nil
+	return nil, at, nil
 }
 
 // advance hands out the next n elements of the open chunk, from the low end.

@@ -52,17 +52,22 @@ const (
 	opMake  op = iota // return a new []T of b.n values
 	opClear           // clear the values of b from lo up to hi
 	opOpen            // hand out of b from now on
+	opWipe            // clear what was handed out of the open chunk, and come to rest
 )
 
 func (l *typed[T]) do(o op, b block, lo, hi int) any {
-	if o == opMake {
+	switch o {
+	case opWipe: // each Reset does it with each lane, so the slice is the one at hand
+		clear(l.buf[:l.lo])
+		clear(l.buf[l.i:])
+		l.lo, l.i = 0, 0
+	case opMake:
 		return make([]T, b.n)
-	}
-	s, _ := b.mem.([]T)
-	if o == opOpen {
-		l.buf = s
-	} else {
+	case opClear:
+		s, _ := b.mem.([]T)
 		clear(s[lo:hi])
+	case opOpen:
+		l.buf, _ = b.mem.([]T)
 	}
 	return nil
 }
@@ -134,9 +139,17 @@ func fits(free, length, capacity int) bool {
 //
 //go:noinline
 func makeSlow[T any](l *typed[T], length, capacity int) []T {
-	b, at := l.c.mustTake("MakeSlice", length, capacity)
-	s, _ := b.mem.([]T)
-	return s[at : at+length : at+capacity]
+	own, at := l.c.mustTake("MakeSlice", length, capacity)
+	return chunkOf(l, own)[at : at+length : at+capacity]
+}
+
+// chunkOf returns the chunk that take made a slice in.
+func chunkOf[T any](l *typed[T], own any) []T {
+	if own == nil {
+		return l.buf
+	}
+	s, _ := own.([]T)
+	return s
 }
 
 // Append is the function [Append] for the lane's type and memory.

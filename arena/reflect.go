@@ -58,6 +58,10 @@ func (l *dynamic) do(o op, b block, lo, hi int) any {
 	switch o {
 	case opMake:
 		return reflect.MakeSlice(l.buf.Type(), b.n, b.n).Interface()
+	case opWipe:
+		clearRange(l.buf, 0, l.lo)
+		clearRange(l.buf, l.i, l.buf.Len())
+		l.lo, l.i = 0, 0
 	case opOpen:
 		l.buf.SetZero()
 		if b.n > 0 {

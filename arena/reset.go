@@ -56,7 +56,6 @@ func (l *lane) rewind() (bytes int, listed bool) {
 		l.drop()
 	} else {
 		l.wipe()
-		*l.lo, *l.i = 0, 0
 	}
 	l.active = false
 	return used * l.size, true
@@ -88,21 +87,13 @@ func (l *lane) rewindTo(r *escape.Release) (bytes int, listed bool) {
 	case l.active:
 		l.wipe()
 	}
-	*l.lo, *l.i = 0, 0
 	l.active = false
 	l.checkInvariants()
 	return used * l.size, l.listed
 }
 
-// wipe clears what was handed out of the open chunk.
-func (l *lane) wipe() {
-	if lo := *l.lo; lo > 0 {
-		l.do(opClear, l.open, 0, lo)
-	}
-	if hi := *l.i; hi < l.open.n {
-		l.do(opClear, l.open, hi, l.open.n)
-	}
-}
+// wipe clears what was handed out of the open chunk, and lets the lane rest.
+func (l *lane) wipe() { l.do(opWipe, block{}, 0, 0) }
 
 // any reports whether there is a chunk beside the open one.
 func (r *rest) any() bool { return len(r.full)+len(r.large)+len(r.spare) > 0 }

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
@@ -51,33 +52,36 @@ func hasRoom[T any](buf, s, vs []T) bool {
 // appendSlow makes room where there is none.
 func appendSlow[T any](l *typed[T], op string, s, vs []T) ([]T, error) {
 	n := len(s)
-	b, at, room, err := l.c.extend(op, addr.First(s), n, cap(s), len(vs))
+	own, at, room, err := l.c.extend(op, addr.First(s), n, cap(s), len(vs))
 	if err != nil {
 		return s, err
 	}
-	if b.n > 0 {
-		grown := b.mem.([]T)[at : at+n : at+room]
+	if room > 0 {
+		grown := chunkOf(l, own)[at : at+n : at+room]
 		if n > 0 && &grown[0] != &s[0] {
 			copy(grown, s)
 		}
 		s = grown
 	}
+	if len(vs) == 1 { // without a call to copy
+		return append(s, vs[0]), nil
+	}
 	return append(s, vs...), nil
 }
 
 // extend makes room for more elements behind a slice of the lane's type that begins at
-// p. The result is where it goes on, or the zero block if it stays where it is and the
-// built-in append does the rest.
-func (l *lane) extend(op string, p *byte, length, capacity, more int) (b block, at, room int, err error) {
+// p. The result is where it goes on, as that of take, with room for so many elements; or
+// none, if it stays where it is and the built-in append does the rest.
+func (l *lane) extend(op string, p *byte, length, capacity, more int) (own any, at, room int, err error) {
 	if l.heap || more == 0 {
-		return block{}, 0, 0, nil
+		return nil, 0, 0, nil
 	}
 	n := length + more
 	if n < 0 {
 		panic(fmt.Sprintf("arena: %s of %d values to a slice of %d overflows", op, more, length))
 	}
 	if n <= capacity && l.owns(p, capacity) {
-		return block{}, 0, 0, nil
+		return nil, 0, 0, nil
 	}
 	want := max(n, 2*capacity)
 	if l.size <= smallElem {
@@ -87,10 +91,10 @@ func (l *lane) extend(op string, p *byte, length, capacity, more int) (b block, 
 	if first, ok := l.tail(p, capacity); ok && n-capacity <= l.free() {
 		grow := min(want-capacity, l.free())
 		l.advance(grow)
-		return l.open, first, capacity + grow, nil
+		return nil, first, capacity + grow, nil
 	}
-	b, at, err = l.take(op, length, want)
-	return b, at, want, err
+	own, at, err = l.take(op, length, want)
+	return own, at, want, err
 }
 
 // smallElem is the size in bytes of elements up to which the first value
@@ -100,11 +104,11 @@ const smallElem = 16
 // tail reports whether the slice at p is the last one of the open chunk, and at which
 // element it begins.
 func (l *lane) tail(p *byte, capacity int) (first int, ok bool) {
-	if capacity == 0 || l.size == 0 || !l.open.has(p, capacity, l.size) {
+	first = *l.lo - capacity
+	if capacity == 0 || l.size == 0 || first < 0 || l.open.n == 0 {
 		return 0, false
 	}
-	first = int(addr.Offset(p, addr.Data(l.open.mem))) / l.size
-	return first, first+capacity == *l.lo
+	return first, addr.Offset(p, addr.Data(l.open.mem)) == uintptr(first*l.size)
 }
 
 // has reports whether n elements at p are memory of the block.
@@ -133,24 +137,29 @@ func (l *lane) owns(p *byte, n int) bool {
 // text is valid until Reset, after which its bytes, but never its length,
 // change under a string that was kept. It panics as [New] does.
 func String[S ~string | ~[]byte](a *Arena, s S) string {
-	text, err := stringOf(a, "String", s)
-	if err != nil {
-		panic(err)
+	n := len(s)
+	if n == 0 {
+		return ""
 	}
-	return text
+	var b []byte
+	if a != nil && a.bytes != nil && fits(a.bytes.i-a.bytes.lo, n, n) {
+		l := a.bytes
+		l.lo += n
+		b = l.buf[l.lo-n : l.lo : l.lo]
+	} else {
+		b = a.mustText(n)
+	}
+	copy(b, s)
+	return addr.String(b)
 }
 
 // TryString is [String] that returns a [*LimitError], which Is [ErrLimit], where String
 // panics with it.
 func TryString[S ~string | ~[]byte](a *Arena, s S) (string, error) {
-	return stringOf(a, "TryString", s)
-}
-
-func stringOf[S ~string | ~[]byte](a *Arena, op string, s S) (string, error) {
 	if len(s) == 0 {
 		return "", nil
 	}
-	b, err := a.text(op, len(s))
+	b, err := a.text("TryString", len(s))
 	if err != nil {
 		return "", err
 	}
@@ -158,23 +167,27 @@ func stringOf[S ~string | ~[]byte](a *Arena, op string, s S) (string, error) {
 	return addr.String(b), nil
 }
 
+func (a *Arena) mustText(n int) []byte {
+	b, err := a.text("String", n)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
 // text returns room for n bytes.
 func (a *Arena) text(op string, n int) ([]byte, error) {
 	if a == nil {
 		return make([]byte, n), nil
 	}
-	if l := a.bytes; l != nil && fits(l.i-l.lo, n, n) {
-		l.lo += n
-		return l.buf[l.lo-n : l.lo : l.lo], nil
-	}
 	if a.bytes == nil {
 		a.bytes = laneOf[byte](a, op)
 	}
-	b, at, err := a.bytes.c.take(op, n, n)
+	own, at, err := a.bytes.c.take(op, n, n)
 	if err != nil {
 		return nil, err
 	}
-	return b.mem.([]byte)[at : at+n : at+n], nil
+	return chunkOf(a.bytes, own)[at : at+n : at+n], nil
 }
 
 // Clone returns a shallow copy of v on Go's heap, so that it can outlive the
@@ -211,13 +224,21 @@ func Clone[T any](v T) T {
 	panic(fmt.Sprintf("arena: Clone of a %v: want a pointer, a slice or a string", reflect.TypeFor[T]()))
 }
 
+// mostOf returns how many elements of so many bytes a slice can have.
+func mostOf(size int) int {
+	if size == 0 {
+		return math.MaxInt
+	}
+	return chunk.MaxBytes / size
+}
+
 // checkLen panics if no slice of that length and capacity can be.
 func checkLen(op string, typ reflect.Type, length, capacity int) {
 	if length < 0 || capacity < length {
 		panic(fmt.Sprintf("arena: %s[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
 			op, typ, length, capacity))
 	}
-	if size := int(typ.Size()); size > 0 && capacity > chunk.MaxBytes/size {
+	if size := int(typ.Size()); capacity > mostOf(size) {
 		panic(fmt.Sprintf("arena: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
 			op, typ, capacity, size, chunk.MaxBytes))
 	}
