@@ -250,6 +250,32 @@ func TestEscapeOfOneLane(t *testing.T) {
 	}
 }
 
+// Of several chunks of a type known at run time the one that is referred to holds no
+// other.
+func TestEscapeOfOneChunk(t *testing.T) {
+	testkit.NeedsReuse(t)
+	type link struct {
+		next *link
+		rest [100]int
+	}
+	m := new(mockT)
+	arena.VerifyNoEscapes(m)
+	a := arena.NewArena(arena.Name("links"))
+	typ := reflect.TypeFor[link]()
+	first := arena.NewOf(a, typ).Interface().(*link)
+	for last, i := first, 0; i < 100; i++ {
+		last.next = arena.NewOf(a, typ).Interface().(*link)
+		last = last.next
+	}
+	a.Reset()
+	if text := m.end(); strings.Count(text, "×") != 1 || !strings.Contains(text, " of arena_test.link in 1 chunks") {
+		t.Error(text)
+	}
+	if first.next != nil {
+		t.Error("what is watched was not cleared")
+	}
+}
+
 // At the usual rate a steady program allocates for the watched releases alone.
 func TestWatchIsSeldom(t *testing.T) {
 	testkit.NeedsReuse(t)
