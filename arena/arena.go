@@ -117,11 +117,14 @@ func New[T any](a *Arena) *T {
 	if check.Enabled || sanitize.Poisons {
 		return newWatched(l)
 	}
-	if l.i == l.lo {
+	i := l.i // read once
+	if i == l.lo {
 		l.c.grow("New")
+		i = l.i
 	}
-	l.i--
-	return &l.buf[l.i]
+	i--
+	l.i = i
+	return &l.buf[i]
 }
 
 // NewFrom returns a pointer to a T in a, or on Go's heap if a is nil, that

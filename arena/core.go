@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/escape"
@@ -23,11 +24,12 @@ type lane struct {
 	front        // the part of the lane that knows its type
 	typ   reflect.Type
 	size  int  // bytes of an element
-	most  int  // elements that a slice can have
 	i, lo *int // cursors of the typed part: [*lo, *i) of the open chunk is free
 
-	open block // when at rest, the clean chunk to open next
-	rest *rest // what there is beside the open chunk; nil in a steady state
+	base *byte // where the open chunk begins, or at rest the clean one to open next
+	n    int   // its elements
+	mem  any   // the chunk itself, once somebody asked for it
+	rest *rest // what there is beside it; nil in a steady state
 
 	// What is kept of the lane's use from Reset to Reset.
 	peak    chunk.Peak // of elements
@@ -71,7 +73,6 @@ func (l *lane) bind(a *Arena, f front, ptr reflect.Type, i, lo *int) {
 	}
 	typ := ptr.Elem()
 	l.a, l.front, l.typ, l.size, l.i, l.lo = a, f, typ, int(typ.Size()), i, lo
-	l.most = mostOf(l.size)
 }
 
 // grow is New's way when the open chunk is used up.
@@ -85,6 +86,9 @@ func (l *lane) grow(op string) {
 		panic(err)
 	}
 }
+
+// quickLen is the length and the size up to which there are slices without a closer look.
+const quickLen = 1 << 15
 
 // mustTake is take that panics with the error.
 func (l *lane) mustTake(op string, length, capacity int) (own any, at int) {
@@ -100,7 +104,7 @@ func (l *lane) mustTake(op string, length, capacity int) (own any, at int) {
 // use. It begins at the given element of its own chunk, or, if that is nil, of the one
 // that is open now.
 func (l *lane) take(op string, length, capacity int) (own any, at int, err error) {
-	if uint(length) > uint(capacity) || uint(capacity) > uint(l.most) {
+	if uint(length) > uint(capacity) || uint(capacity) > quickLen || l.size > quickLen {
 		checkLen(op, l.typ, length, capacity)
 	}
 	if l.heap {
@@ -112,7 +116,7 @@ func (l *lane) take(op string, length, capacity int) (own any, at int, err error
 			return l.fresh(0).mem, 0, nil
 		}
 		if capacity > l.free() && capacity > l.spareLen() && capacity > l.nextLen()/2 {
-			if l.open.n > 0 || capacity > l.peak.Want() {
+			if l.n > 0 || capacity > l.peak.Want() {
 				b, err := l.takeLarge(capacity)
 				return b.mem, 0, err
 			}
@@ -139,7 +143,7 @@ func (l *lane) handedOut(from, to int) {
 		l.noteNew(from, to)
 	}
 	if sanitize.Poisons && from < to {
-		l.grant(l.open, from, to)
+		l.grant(from, to)
 	}
 }
 
@@ -159,19 +163,27 @@ func (l *lane) takeLarge(n int) (block, error) {
 	return b, nil
 }
 
-// fresh returns a new chunk for n elements.
+// fresh returns a new chunk for n elements, made by reflection: it is for what happens
+// seldom, so that no code for it is compiled for each type.
 func (l *lane) fresh(n int) block {
-	return block{l.do(opMake, block{n: n}, 0, 0), n}
+	return block{reflect.MakeSlice(reflect.SliceOf(l.typ), n, n).Interface(), n}
+}
+
+// clear clears values of a chunk from lo up to hi, in the same way.
+func (b block) clear(lo, hi int) {
+	if lo < hi {
+		reflect.ValueOf(b.mem).Slice(lo, hi).Clear()
+	}
 }
 
 // reopen is the quick way of enter and show for a lane that was in use in the
 // round before, the first step of each lane of a steady program in each round.
 func (l *lane) reopen() bool {
-	if l.active || !l.listed || l.open.n == 0 || l.a != nil && !l.a.isUsable() {
+	if l.active || !l.listed || l.n == 0 || l.a != nil && !l.a.isUsable() {
 		return false
 	}
 	l.active = true
-	*l.i = l.open.n
+	*l.i = l.n
 	return true
 }
 
@@ -191,23 +203,37 @@ func (l *lane) enter(op string) {
 
 // start has the open chunk, which is clean, handed out from its ends.
 func (l *lane) start() {
-	*l.lo, *l.i = 0, l.open.n
+	*l.lo, *l.i = 0, l.n
 	if sanitize.Poisons {
-		l.withhold(l.open)
+		l.withhold()
 	}
 }
 
-// set makes b the open chunk.
-func (l *lane) set(b block) {
-	l.open = b
-	l.do(opOpen, b, 0, 0)
+// set makes b the open chunk, at rest.
+func (l *lane) set(b block) { l.show(opOpen, b) }
+
+// renew makes a new chunk the open one, at rest.
+func (l *lane) renew(n int) { l.show(opGrow, block{n: n}) }
+
+func (l *lane) show(o op, b block) {
+	l.base = addr.Memory(addr.Pointer(l.do(o, b, 0, 0)))
+	l.n, l.mem = b.n, b.mem
 	*l.lo, *l.i = 0, 0
+}
+
+// chunk returns the open chunk. It costs a small object the first time, which a lane
+// with one chunk does without.
+func (l *lane) chunk() block {
+	if l.mem == nil && l.n > 0 {
+		l.mem = l.do(opChunk, block{}, 0, 0)
+	}
+	return block{l.mem, l.n}
 }
 
 // more makes the open chunk one with at least n free elements.
 func (l *lane) more(op string, n int) error {
 	if l.heap {
-		l.set(l.fresh(n))
+		l.renew(n)
 		*l.i = n
 		return nil
 	}
@@ -221,16 +247,23 @@ func (l *lane) more(op string, n int) error {
 		if err != nil {
 			return err
 		}
-		b = l.fresh(granted)
+		l.leaveOpen()
+		l.renew(granted)
+	} else {
+		l.leaveOpen()
+		l.set(b)
 	}
-	if l.open.n > 0 {
-		r := l.others()
-		r.full = append(r.full, span{l.open, *l.lo, *l.i})
-	}
-	l.set(b)
 	l.start()
 	l.checkInvariants()
 	return nil
+}
+
+// leaveOpen puts the open chunk with the full ones.
+func (l *lane) leaveOpen() {
+	if l.n > 0 {
+		r := l.others()
+		r.full = append(r.full, span{l.chunk(), *l.lo, *l.i})
+	}
 }
 
 // nextLen returns the length of the chunk that growth asks for: one of the
@@ -238,7 +271,7 @@ func (l *lane) more(op string, n int) error {
 func (l *lane) nextLen() int {
 	first, limit := l.a.chunkSizes()
 	size := uintptr(l.size)
-	last := l.open.n
+	last := l.n
 	if l.rest != nil {
 		last = max(last, l.rest.largeLen)
 	}
@@ -294,7 +327,7 @@ func (l *lane) checkInvariants() {
 	if !check.Enabled || l.heap {
 		return
 	}
-	if lo, hi := *l.lo, *l.i; l.active && (lo < 0 || hi > l.open.n || lo > hi) {
+	if lo, hi := *l.lo, *l.i; l.active && (lo < 0 || hi > l.n || lo > hi) {
 		panic("arena: lane out of bounds: " + l.stats().String())
 	}
 	if st := l.stats(); st.Reserved != st.InUse+st.Idle+st.Gaps {

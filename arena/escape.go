@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
 )
@@ -48,12 +47,12 @@ func (l *lane) surrender(r *escape.Release) {
 	typ := l.typ.String()
 	add := func(b block, lo, hi int) {
 		if b.n > 0 {
-			l.do(opClear, b, 0, lo)
-			l.do(opClear, b, hi, b.n)
-			r.Add(typ, addr.Memory(addr.Data(b.mem)), b.n*l.size)
+			b.clear(0, lo)
+			b.clear(hi, b.n)
+			r.Add(typ, b.base(), b.n*l.size)
 		}
 	}
-	add(l.open, *l.lo, *l.i)
+	add(l.chunk(), *l.lo, *l.i)
 	if o := l.rest; o != nil {
 		for _, s := range o.full {
 			add(s.block, s.lo, s.hi)

@@ -52,60 +52,59 @@ func (l *lane) owner() string {
 
 // guard is called when the lane is at rest, and its chunk is clear.
 func (l *lane) guard() {
-	b := l.open
-	if b.n == 0 || l.heap || !guard.Fits(uintptr(b.n*l.size)) {
+	if l.n == 0 || l.heap || !guard.Fits(uintptr(l.n*l.size)) {
 		return
 	}
-	if own := guard.Chunk(l.typ, b.n, l.owner(), l.a.place()); own != nil {
-		l.set(block{own, b.n})
+	if own := guard.Chunk(l.typ, l.n, l.owner(), l.a.place()); own != nil {
+		l.set(block{own, l.n})
 		l.guarded = true
-	} else if guard.Hold(l.released(b, 0, b.n), l.a.place()) {
-		l.set(l.fresh(b.n))
+	} else if guard.Hold(l.released(l.base, 0, l.n), l.a.place()) {
+		l.renew(l.n)
 	}
 }
 
 // released describes elements of a chunk.
-func (l *lane) released(b block, from, to int) *check.Released {
-	return &check.Released{Owner: l.owner(), Type: l.typ, N: to - from, Mem: addr.Add(addr.Data(b.mem), from*l.size)}
+func (l *lane) released(base *byte, from, to int) *check.Released {
+	return &check.Released{Owner: l.owner(), Type: l.typ, N: to - from, Mem: addr.Add(base, from*l.size)}
 }
 
 // shut takes the access to chunks on pages of their own away, and puts new memory in
 // their place.
 func (l *lane) shut() {
 	l.guarded = false
-	if b, new := l.renewed(l.open); new {
-		l.replace(b)
+	if l.n > 0 && guard.Shut(addr.Add(l.base, 0)) {
+		l.replace()
 	}
 	if l.rest == nil {
 		return
 	}
 	for i := range l.rest.full {
 		s := &l.rest.full[i]
-		s.block, _ = l.renewed(s.block)
+		s.block = l.renewed(s.block)
 	}
 	for i, b := range l.rest.spare {
-		l.rest.spare[i], _ = l.renewed(b)
+		l.rest.spare[i] = l.renewed(b)
 	}
 }
 
-func (l *lane) renewed(b block) (_ block, new bool) {
-	if b.n == 0 || !guard.Shut(addr.Data(b.mem)) {
-		return b, false
+func (l *lane) renewed(b block) block {
+	if !guard.Shut(addr.Data(b.mem)) {
+		return b
 	}
-	return l.fresh(b.n), true
+	return l.fresh(b.n)
 }
 
 // replace puts new memory in the place of the open chunk.
-func (l *lane) replace(b block) {
+func (l *lane) replace() {
 	lo, hi := *l.lo, *l.i
-	l.set(b)
+	l.renew(l.n)
 	*l.lo, *l.i = lo, hi
 }
 
 // shutIdle takes the access to those away that hold nothing and are let go.
 func (l *lane) shutIdle() {
-	if !l.active && l.open.n > 0 {
-		guard.Shut(addr.Data(l.open.mem))
+	if !l.active && l.n > 0 {
+		guard.Shut(addr.Add(l.base, 0))
 	}
 	if l.rest != nil {
 		for _, b := range l.rest.spare {

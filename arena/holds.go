@@ -11,8 +11,8 @@ import (
 func (a *Arena) holds(texts []string) bool {
 	for _, s := range texts {
 		for _, l := range a.listed {
-			for b := range l.used() {
-				if addr.Covers(addr.Data(b.mem), uintptr(b.n*l.size), s) {
+			for base, n := range l.used() {
+				if addr.Covers(base, uintptr(n*l.size), s) {
 					return true
 				}
 			}
@@ -22,21 +22,24 @@ func (a *Arena) holds(texts []string) bool {
 }
 
 // used returns the chunks from which something was handed out since the last Reset, and
-// at rest the one that is kept.
-func (l *lane) used() iter.Seq[block] {
-	return func(yield func(block) bool) {
-		if l.open.n > 0 && !yield(l.open) || l.rest == nil {
+// at rest the one that is kept: where they begin, and how many elements they have.
+func (l *lane) used() iter.Seq2[*byte, int] {
+	return func(yield func(*byte, int) bool) {
+		if l.n > 0 && !yield(l.base, l.n) || l.rest == nil {
 			return
 		}
 		for _, s := range l.rest.full {
-			if !yield(s.block) {
+			if !yield(s.base(), s.n) {
 				return
 			}
 		}
 		for _, b := range l.rest.large {
-			if !yield(b) {
+			if !yield(b.base(), b.n) {
 				return
 			}
 		}
 	}
 }
+
+// base returns where a chunk begins.
+func (b block) base() *byte { return addr.Memory(addr.Data(b.mem)) }

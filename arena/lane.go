@@ -49,10 +49,11 @@ type front interface {
 type op uint8
 
 const (
-	opMake  op = iota // return a new []T of b.n values
-	opClear           // clear the values of b from lo up to hi
-	opOpen            // hand out of b from now on
-	opWipe            // clear what was handed out of the open chunk, and come to rest
+	opGrow  op = iota // hand out of a new []T of b.n values from now on, and return a pointer to the first
+	opOpen            // hand out of b from now on, and return a pointer to the first value
+	opChunk           // return the chunk that is handed out of
+	opClear           // clear its values from lo up to hi
+	opWipe            // clear what was handed out of it, and come to rest
 )
 
 func (l *typed[T]) do(o op, b block, lo, hi int) any {
@@ -61,15 +62,21 @@ func (l *typed[T]) do(o op, b block, lo, hi int) any {
 		clear(l.buf[:l.lo])
 		clear(l.buf[l.i:])
 		l.lo, l.i = 0, 0
-	case opMake:
-		return make([]T, b.n)
-	case opClear:
-		s, _ := b.mem.([]T)
-		clear(s[lo:hi])
+		return nil
+	case opGrow:
+		l.buf = make([]T, b.n)
 	case opOpen:
 		l.buf, _ = b.mem.([]T)
+	case opChunk:
+		return l.buf
+	case opClear:
+		clear(l.buf[lo:hi])
+		return nil
 	}
-	return nil
+	if len(l.buf) == 0 {
+		return nil
+	}
+	return &l.buf[0]
 }
 
 // New returns a zero T. It inlines: a compare, a decrement and a bounds check.
@@ -140,7 +147,11 @@ func fits(free, length, capacity int) bool {
 //go:noinline
 func makeSlow[T any](l *typed[T], length, capacity int) []T {
 	own, at := l.c.mustTake("MakeSlice", length, capacity)
-	return chunkOf(l, own)[at : at+length : at+capacity]
+	s, ok := own.([]T)
+	if !ok {
+		s = l.buf
+	}
+	return s[at : at+length : at+capacity]
 }
 
 // chunkOf returns the chunk that take made a slice in.

@@ -104,7 +104,7 @@ func (l *lane) position() position {
 	if !l.active {
 		return position{}
 	}
-	p := position{open: l.open.n > 0, lo: *l.lo, hi: *l.i}
+	p := position{open: l.n > 0, lo: *l.lo, hi: *l.i}
 	if l.rest != nil {
 		p.full, p.large = len(l.rest.full), len(l.rest.large)
 	}
@@ -126,14 +126,14 @@ func (l *lane) release(p position) {
 		}
 		r.large = r.large[:p.large]
 	}
-	for r != nil && len(r.full) > p.full || !p.open && l.open.n > 0 {
+	for r != nil && len(r.full) > p.full || !p.open && l.n > 0 {
 		if check.Enabled {
 			l.retireOpen()
 		}
 		l.takeBack(0, *l.lo)
-		l.takeBack(*l.i, l.open.n)
+		l.takeBack(*l.i, l.n)
 		r = l.others()
-		r.spare = append(r.spare, l.open)
+		r.spare = append(r.spare, l.chunk())
 		var s span
 		if k := len(r.full); k > p.full {
 			s = r.full[k-1]
@@ -174,7 +174,7 @@ func (l *lane) releaseLarge(b block) {
 // takeBack clears elements of the open chunk that were handed out.
 func (l *lane) takeBack(from, to int) {
 	if from < to {
-		l.do(opClear, l.open, from, to)
-		l.revokeRange(l.open, from, to)
+		l.do(opClear, block{}, from, to)
+		l.revokeOpen(from, to)
 	}
 }

@@ -3,7 +3,6 @@ package arena
 import (
 	"reflect"
 
-	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 )
 
@@ -56,26 +55,33 @@ func newDynamic(a *Arena, t reflect.Type) *dynamic {
 
 func (l *dynamic) do(o op, b block, lo, hi int) any {
 	switch o {
-	case opMake:
-		return reflect.MakeSlice(l.buf.Type(), b.n, b.n).Interface()
 	case opWipe:
 		clearRange(l.buf, 0, l.lo)
 		clearRange(l.buf, l.i, l.buf.Len())
 		l.lo, l.i = 0, 0
+	case opGrow:
+		l.buf.Set(reflect.MakeSlice(l.buf.Type(), b.n, b.n))
+		return l.first()
 	case opOpen:
 		l.buf.SetZero()
 		if b.n > 0 {
 			l.buf.Set(reflect.ValueOf(b.mem))
 		}
+		return l.first()
+	case opChunk:
+		return l.buf.Interface()
 	case opClear:
-		s := l.buf
-		if addr.Data(b.mem) != l.buf.UnsafePointer() {
-			s = reflect.New(l.buf.Type()).Elem()
-			s.Set(reflect.ValueOf(b.mem))
-		}
-		clearRange(s, lo, hi)
+		clearRange(l.buf, lo, hi)
 	}
 	return nil
+}
+
+// first returns a pointer to the first value of the open chunk, if it has one.
+func (l *dynamic) first() any {
+	if l.buf.Len() == 0 {
+		return nil
+	}
+	return l.buf.Index(0).Addr().Interface()
 }
 
 // clearRange clears s[from:to], from 0 on in one step and without the slice header that

@@ -51,7 +51,7 @@ func (l *lane) rewind() (bytes int, listed bool) {
 	if check.Enabled || sanitize.Enabled || !l.active || l.rest != nil || l.guarded {
 		return l.rewindTo(nil)
 	}
-	used := l.open.n - l.free()
+	used := l.n - l.free()
 	if l.settle(used) {
 		l.drop()
 	} else {
@@ -109,7 +109,7 @@ func (l *lane) drop() {
 func (l *lane) idleBytes() int {
 	n := 0
 	if !l.active {
-		n = l.open.n
+		n = l.n
 	}
 	if l.rest != nil {
 		for _, b := range l.rest.spare {
@@ -125,7 +125,7 @@ func (l *lane) dropIdle() {
 	if l.guarded {
 		l.shutIdle()
 	}
-	if !l.active && l.open.n > 0 {
+	if !l.active && l.n > 0 {
 		l.set(block{})
 	}
 	if l.rest != nil {
@@ -155,7 +155,7 @@ func (l *lane) forget(most int) {
 // chunk never is: replacing it would gain nothing.
 func (l *lane) settle(used int) (outgrown bool) {
 	l.note(used)
-	return l.peak.Outgrown(l.open.n) && uintptr((l.open.n-1)*l.size) >= l.a.firstChunk()
+	return l.peak.Outgrown(l.n) && uintptr((l.n-1)*l.size) >= l.a.firstChunk()
 }
 
 // note takes down, at a Reset, that used elements were in use.

@@ -9,13 +9,13 @@ import (
 // internal/sanitize. The free part of the open chunk, and all of a chunk that is at
 // rest or spare, is withheld.
 
-func (l *lane) grant(b block, from, to int) {
-	sanitize.Grant(addr.Add(addr.Data(b.mem), from*l.size), uintptr((to-from)*l.size))
+func (l *lane) grant(from, to int) {
+	sanitize.Grant(addr.Add(l.base, from*l.size), uintptr((to-from)*l.size))
 }
 
-func (l *lane) withhold(b block) {
-	if b.n > 0 {
-		sanitize.Withhold(addr.Data(b.mem), uintptr(b.n*l.size))
+func (l *lane) withhold() {
+	if l.n > 0 {
+		sanitize.Withhold(addr.Add(l.base, 0), uintptr(l.n*l.size))
 	}
 }
 
@@ -24,8 +24,8 @@ func (l *lane) revoke() {
 	if !sanitize.Enabled || !l.active {
 		return
 	}
-	l.revokeRange(l.open, 0, *l.lo)
-	l.revokeRange(l.open, *l.i, l.open.n)
+	l.revokeOpen(0, *l.lo)
+	l.revokeOpen(*l.i, l.n)
 	if l.rest == nil {
 		return
 	}
@@ -42,5 +42,12 @@ func (l *lane) revoke() {
 func (l *lane) revokeRange(b block, from, to int) {
 	if sanitize.Enabled && from < to {
 		sanitize.RevokeRange(addr.Data(b.mem), uintptr(from*l.size), uintptr(to*l.size))
+	}
+}
+
+// revokeOpen takes back elements of the open chunk.
+func (l *lane) revokeOpen(from, to int) {
+	if sanitize.Enabled && from < to {
+		sanitize.RevokeRange(addr.Add(l.base, 0), uintptr(from*l.size), uintptr(to*l.size))
 	}
 }

@@ -149,8 +149,7 @@ type stale struct {
 }
 
 // shadowOf returns the shadow of a chunk, made at first use.
-func (l *lane) shadowOf(b block) *chunkShadow {
-	first := addr.Memory(addr.Data(b.mem))
+func (l *lane) shadowOf(first *byte, n int) *chunkShadow {
 	if l.of == first {
 		return l.latest
 	}
@@ -165,7 +164,7 @@ func (l *lane) shadowOf(b block) *chunkShadow {
 			s = new(chunkShadow)
 		}
 		l.next = nil
-		s.cleanHi = b.n
+		s.cleanHi = n
 	}
 	l.of, l.latest = first, s
 	return s
@@ -194,7 +193,7 @@ func (l *lane) noteNew(from, to int) {
 	if !l.shadowed() {
 		return
 	}
-	s := l.shadowOf(l.open)
+	s := l.shadowOf(l.base, l.n)
 	l.reclaim(s, from, to)
 	if to == *l.lo {
 		s.low = append(s.low, check.Mark{At: uint32(from), Site: site})
@@ -205,7 +204,7 @@ func (l *lane) noteNew(from, to int) {
 
 func (l *lane) noteLarge(b block) {
 	if l.shadowed() {
-		s := l.shadowOf(b)
+		s := l.shadowOf(b.base(), b.n)
 		s.low = append(s.low, check.Mark{Site: check.Here(3)})
 	}
 }
@@ -216,7 +215,7 @@ func (l *lane) reclaim(s *chunkShadow, from, to int) {
 	l.verify(s, from, min(to, s.cleanLo))
 	l.verify(s, max(from, s.cleanHi), to)
 	if from < s.cleanLo || to > s.cleanHi {
-		l.do(opClear, l.open, from, to)
+		l.do(opClear, block{}, from, to)
 	}
 	if from < s.cleanHi && to > s.cleanLo { // what was zero is not known to be any more
 		if to <= s.cleanHi && from <= s.cleanLo {
@@ -245,13 +244,13 @@ func (l *lane) verify(s *chunkShadow, from, to int) {
 // poisonOpen poisons what a Release to p took back from the open chunk, which had
 // come to lo and hi and is zero there.
 func (l *lane) poisonOpen(p position, lo, hi int) {
-	if !l.shadowed() || l.open.n == 0 {
+	if !l.shadowed() || l.n == 0 {
 		return
 	}
-	s := l.shadowOf(l.open)
+	s := l.shadowOf(l.base, l.n)
 	site := check.Release()
 	low := sort.Search(len(s.low), func(k int) bool { return int(s.low[k].At) >= p.lo })
-	high := l.open.n - p.hi
+	high := l.n - p.hi
 	l.poison(s, p.lo, lo, site, marksFrom(s.low[low:], p.lo), nil)
 	l.poison(s, hi, p.hi, site, nil, slices.Clone(s.high[high:]))
 	s.low, s.high = s.low[:low], s.high[:high]
@@ -264,7 +263,7 @@ func (l *lane) poison(s *chunkShadow, from, to int, site check.Site, marks []che
 		return
 	}
 	s.stale = slices.DeleteFunc(s.stale, func(x stale) bool { return from <= x.from && x.to <= to })
-	r := l.released(l.open, from, to)
+	r := l.released(l.base, from, to)
 	r.Site, r.Marks, r.Ends = site, marks, ends
 	r.Poison()
 	s.stale = append(s.stale, stale{from, to, r})
@@ -295,20 +294,20 @@ func (l *lane) retireAll() bool {
 			l.retireLarge(b)
 		}
 	}
-	*l.lo, *l.i = 0, l.open.n // clean
+	*l.lo, *l.i = 0, l.n // clean
 	return true
 }
 
 // retireOpen puts the open chunk into quarantine, and new memory in its place.
 func (l *lane) retireOpen() {
-	if l.open.n == 0 || !l.shadowed() {
+	if l.n == 0 || !l.shadowed() {
 		return
 	}
-	s, lo, hi := l.shadowOf(l.open), *l.lo, *l.i
+	s, lo, hi := l.shadowOf(l.base, l.n), *l.lo, *l.i
 	l.verify(s, lo, min(hi, s.cleanLo))
 	l.verify(s, max(lo, s.cleanHi), hi)
-	l.retire(l.open, lo, hi)
-	l.replace(l.fresh(l.open.n))
+	l.retire(l.chunk(), lo, hi)
+	l.replace()
 }
 
 func (l *lane) retireLarge(b block) {
@@ -322,13 +321,13 @@ func (l *lane) retire(b block, lo, hi int) {
 	if !l.shadowed() {
 		return
 	}
-	l.do(opClear, b, 0, lo)
-	l.do(opClear, b, hi, b.n)
-	s := l.shadowOf(b)
-	r := l.released(b, 0, b.n)
+	b.clear(0, lo)
+	b.clear(hi, b.n)
+	s := l.shadowOf(b.base(), b.n)
+	r := l.released(b.base(), 0, b.n)
 	r.Marks, r.Ends, r.From, r.To = s.low, s.high, lo, hi
 	low, high := l.retirement().put(*r)
 	*s = chunkShadow{low: low, high: high}
-	l.known.Delete(addr.Memory(addr.Data(b.mem)))
+	l.known.Delete(b.base())
 	l.of, l.latest, l.next = nil, nil, s
 }

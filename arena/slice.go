@@ -2,7 +2,6 @@ package arena
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 
@@ -105,27 +104,19 @@ const smallElem = 16
 // element it begins.
 func (l *lane) tail(p *byte, capacity int) (first int, ok bool) {
 	first = *l.lo - capacity
-	if capacity == 0 || l.size == 0 || first < 0 || l.open.n == 0 {
+	if capacity == 0 || l.size == 0 || first < 0 || l.n == 0 {
 		return 0, false
 	}
-	return first, addr.Offset(p, addr.Data(l.open.mem)) == uintptr(first*l.size)
-}
-
-// has reports whether n elements at p are memory of the block.
-func (b block) has(p *byte, n, size int) bool {
-	if b.n == 0 {
-		return false
-	}
-	off := addr.Offset(p, addr.Data(b.mem))
-	all := uintptr(b.n) * uintptr(size)
-	return off < all && uintptr(n)*uintptr(size) <= all-off
+	return first, addr.Offset(p, l.base) == uintptr(first*l.size)
 }
 
 // owns reports whether n elements at p are memory of the lane.
 func (l *lane) owns(p *byte, n int) bool {
 	if n > 0 && l.size > 0 {
-		for b := range l.used() {
-			if b.has(p, n, l.size) {
+		bytes := uintptr(n) * uintptr(l.size)
+		for base, elems := range l.used() {
+			off, all := addr.Offset(p, base), uintptr(elems)*uintptr(l.size)
+			if off < all && bytes <= all-off {
 				return true
 			}
 		}
@@ -224,21 +215,13 @@ func Clone[T any](v T) T {
 	panic(fmt.Sprintf("arena: Clone of a %v: want a pointer, a slice or a string", reflect.TypeFor[T]()))
 }
 
-// mostOf returns how many elements of so many bytes a slice can have.
-func mostOf(size int) int {
-	if size == 0 {
-		return math.MaxInt
-	}
-	return chunk.MaxBytes / size
-}
-
 // checkLen panics if no slice of that length and capacity can be.
 func checkLen(op string, typ reflect.Type, length, capacity int) {
 	if length < 0 || capacity < length {
 		panic(fmt.Sprintf("arena: %s[%v]: length %d, capacity %d: want 0 ≤ length ≤ capacity",
 			op, typ, length, capacity))
 	}
-	if size := int(typ.Size()); capacity > mostOf(size) {
+	if size := int(typ.Size()); size > 0 && capacity > chunk.MaxBytes/size {
 		panic(fmt.Sprintf("arena: %s[%v]: %d elements of %d bytes are more than the %d bytes of the address space",
 			op, typ, capacity, size, chunk.MaxBytes))
 	}

@@ -93,7 +93,7 @@ func (a *Arena) String() string {
 // stats returns the lane's numbers.
 func (l *lane) stats() LaneStats {
 	s := LaneStats{Type: l.typ.String(), Size: l.size, Count: l.inUse(), Chunks: l.chunks()}
-	idle := l.open.n
+	idle := l.n
 	if l.active {
 		idle = l.free()
 	}
@@ -114,7 +114,7 @@ func (l *lane) stats() LaneStats {
 // chunks returns the number of chunks.
 func (l *lane) chunks() int {
 	n := 0
-	if l.open.n > 0 {
+	if l.n > 0 {
 		n++
 	}
 	if r := l.rest; r != nil {
@@ -128,7 +128,7 @@ func (l *lane) inUse() int {
 	if !l.active {
 		return 0
 	}
-	n := l.open.n - l.free()
+	n := l.n - l.free()
 	if l.rest != nil {
 		n += l.rest.inUse()
 	}
@@ -149,7 +149,7 @@ func (l *lane) usedBytes() int { return l.inUse() * l.size }
 
 // reserved returns the number of elements in all chunks.
 func (l *lane) reserved() int {
-	n := l.open.n
+	n := l.n
 	if r := l.rest; r != nil {
 		for _, f := range r.full {
 			n += f.n

@@ -37,13 +37,13 @@ func Within[T any](s, chunk []T) bool {
 // Holds reports whether the bytes of s lie inside the memory of chunk. Those of an
 // empty string lie nowhere.
 func Holds[T any](chunk []T, s string) bool {
-	return Covers(unsafe.Pointer(unsafe.SliceData(chunk)), uintptr(len(chunk))*unsafe.Sizeof(*new(T)), s)
+	return Covers(First(chunk), uintptr(len(chunk))*unsafe.Sizeof(*new(T)), s)
 }
 
 // Covers is [Holds] for size bytes at p.
-func Covers(p unsafe.Pointer, size uintptr, s string) bool {
+func Covers(p *byte, size uintptr, s string) bool {
 	// SAFETY: GC.md fact 13, as in Within.
-	return len(s) > 0 && uintptr(unsafe.Pointer(unsafe.StringData(s)))-uintptr(p) < size
+	return len(s) > 0 && uintptr(unsafe.Pointer(unsafe.StringData(s)))-uintptr(unsafe.Pointer(p)) < size
 }
 
 // String returns a string that shares the bytes of b. The caller promises not
@@ -62,17 +62,23 @@ func Data(v any) unsafe.Pointer {
 	return *(*unsafe.Pointer)((*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1])
 }
 
+// Pointer returns the pointer that v holds, or nil if v is nil.
+func Pointer(v any) unsafe.Pointer {
+	// SAFETY: GC.md fact 12: the second word is the value where that is a pointer.
+	return (*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1]
+}
+
 // Add returns the address of the byte that is n bytes behind p, in the same object.
-func Add(p unsafe.Pointer, n int) unsafe.Pointer {
+func Add(p *byte, n int) unsafe.Pointer {
 	// SAFETY: GC.md fact 5: the caller says that the object goes on there.
-	return unsafe.Add(p, n)
+	return unsafe.Add(unsafe.Pointer(p), n)
 }
 
 // Offset returns how many bytes p lies behind base, as a number that is large if it
 // lies before it.
-func Offset(p *byte, base unsafe.Pointer) uintptr {
+func Offset(p, base *byte) uintptr {
 	// SAFETY: as in Within.
-	return uintptr(unsafe.Pointer(p)) - uintptr(base)
+	return uintptr(unsafe.Pointer(p)) - uintptr(unsafe.Pointer(base))
 }
 
 // First returns the address of the first element of s, as memory of whatever

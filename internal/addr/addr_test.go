@@ -126,10 +126,13 @@ func TestData(t *testing.T) {
 			t.Errorf("Data(%T) is %p, want %p", c.v, got, c.want)
 		}
 	}
-	if addr.Add(addr.Data(ints), int(unsafe.Sizeof(0))) != unsafe.Pointer(&ints[1]) {
+	if got := addr.Pointer(&ints[1]); got != unsafe.Pointer(&ints[1]) || addr.Pointer(nil) != nil {
+		t.Errorf("Pointer finds %p", got)
+	}
+	if addr.Add(addr.First(ints), int(unsafe.Sizeof(0))) != unsafe.Pointer(&ints[1]) {
 		t.Error("Add finds another element")
 	}
-	if got := addr.Offset(addr.First(ints[2:]), addr.Data(ints)); got != 2*unsafe.Sizeof(0) {
+	if got := addr.Offset(addr.First(ints[2:]), addr.First(ints)); got != 2*unsafe.Sizeof(0) {
 		t.Errorf("Offset is %d", got)
 	}
 }
