@@ -16,39 +16,42 @@ import (
 // none and an error that wraps [ErrExhausted]. It costs less than as many calls
 // of Alloc.
 func (c *Cache[T]) AllocBatch(dst []*T) error {
-	c.prepare()
-	if err := c.acquire(len(dst)); err != nil {
+	return c.core.ready((*T)(nil)).allocBatch(pointers{unsafe.Pointer(unsafe.SliceData(dst)), len(dst)})
+}
+
+func (c *core) allocBatch(dst pointers) error {
+	if err := c.acquire(dst.n); err != nil {
 		return err
 	}
-	c.fill(dst)
+	c.fill(dst.all())
 	return nil
 }
 
 // fill is AllocBatch that has the capacity for it.
-func (c *Cache[T]) fill(dst []*T) {
+func (c *core) fill(dst []unsafe.Pointer) {
 	got, done := 0, false
 	defer func() {
 		if !done {
 			for _, p := range dst[:got] {
-				c.giveBack(unsafe.Pointer(p))
+				c.giveBack(p)
 			}
 			clear(dst)
 			c.release(len(dst))
 		}
 	}()
-	for raw := pointers(dst); got < len(raw); {
+	for got < len(dst) {
 		from := got
-		got += c.take(raw[got:])
+		got += c.take(dst[got:])
 		if magazine.Race {
-			for _, p := range raw[from:got] {
+			for _, p := range dst[from:got] {
 				magazine.Acquire(p)
 			}
 		}
 		for _, p := range dst[from:got] {
 			if sanitize.Poisons {
-				sanitize.Grant(unsafe.Pointer(p), c.ops.size)
+				sanitize.Grant(p, c.size)
 			}
-			if c.init != nil && c.ops.build == nil {
+			if c.init != nil && !c.stay() {
 				c.init(p)
 			}
 			if check.Enabled {
@@ -59,7 +62,7 @@ func (c *Cache[T]) fill(dst []*T) {
 	done = true
 	if c.hooks.Load()&hookAlloc != 0 {
 		for i, p := range dst {
-			dst[i] = (*T)(c.guard(unsafe.Pointer(p)))
+			dst[i] = c.guard(p)
 		}
 	}
 }
@@ -68,54 +71,69 @@ func (c *Cache[T]) fill(dst []*T) {
 // other. It panics as Free does; for a nil element before anything is freed.
 // What is not nil afterwards was not freed.
 func (c *Cache[T]) FreeBatch(ps []*T) {
-	c.prepare()
+	c.core.ready((*T)(nil)).freeBatch(pointers{unsafe.Pointer(unsafe.SliceData(ps)), len(ps)})
+}
+
+func (c *core) freeBatch(list pointers) {
+	ps := list.all()
 	for i, p := range ps {
 		if p == nil {
-			panic(fmt.Sprintf("slab: FreeBatch of %d objects, of which number %d is a nil *%s, in %s", len(ps), i, c.ops.typ, c.title()))
+			panic(fmt.Sprintf("slab: FreeBatch of %d objects, of which number %d is a nil *%v, in %s", len(ps), i, c.typ, c.title()))
 		}
 	}
 	if c.hooks.Load()&(hookOptions|hookFree) != 0 || check.Enabled {
 		for i, p := range ps {
 			ps[i] = nil
-			c.free(p)
+			c.free(nil, p)
 		}
 		return
 	}
 	for _, p := range ps {
 		if sanitize.Poisons {
-			sanitize.MustHave(unsafe.Pointer(p), c.ops.size)
+			sanitize.MustHave(p, c.size)
 		}
-		wipe(p)
+		c.wipe(p)
 		if sanitize.Enabled {
-			sanitize.Revoke(unsafe.Pointer(p), c.ops.size)
+			sanitize.Revoke(p, c.size)
 		}
 		if magazine.Race {
-			magazine.Release(unsafe.Pointer(p))
+			magazine.Release(p)
 		}
 	}
-	for raw := pointers(ps); len(raw) > 0; {
-		n, bad := c.give(raw)
-		clear(raw[:n])
-		raw = raw[n:]
+	for len(ps) > 0 {
+		n, bad := c.give(ps)
+		clear(ps[:n])
+		ps = ps[n:]
 		if bad != "" {
 			panic(bad)
 		}
 	}
 }
 
-// pointers returns s as a slice of untyped pointers.
-func pointers[T any](s []*T) []unsafe.Pointer {
-	// SAFETY: the elements have the same representation, and both are pointers
-	// to the garbage collector.
-	return unsafe.Slice((*unsafe.Pointer)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+// pointers is a slice of pointers without their type.
+type pointers struct {
+	first unsafe.Pointer
+	n     int
+}
+
+func (s pointers) all() []unsafe.Pointer {
+	// SAFETY: pointers of any type have the same representation, and are pointers to
+	// the garbage collector.
+	return unsafe.Slice((*unsafe.Pointer)(s.first), s.n)
 }
 
 // A Reservation holds objects that are allocated but not yet used: the means to
 // finish what was begun, whatever others do to the capacity meanwhile. (The idea
 // is that of Linux' mempool.) Any number of goroutines may Take from it.
 type Reservation[T any] struct {
-	cache   *Cache[T]
-	objects []*T
+	_    [0]*T
+	core reservation
+}
+
+// A reservation is what Reservations of all types have in common.
+type reservation struct {
+	cache   *core
+	objects []unsafe.Pointer
 	next    atomic.Int64 // of objects; closed or more: closed
 }
 
@@ -125,24 +143,33 @@ const closed = math.MaxInt64 / 2
 // returns an error that wraps [ErrExhausted], and reserves nothing, if n exceed
 // the capacity. It panics if n is negative.
 func (c *Cache[T]) Reserve(n int) (*Reservation[T], error) {
-	c.prepare()
+	r := new(Reservation[T])
+	if err := c.core.ready((*T)(nil)).reserve(&r.core, n); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (c *core) reserve(r *reservation, n int) error {
 	if n < 0 {
 		panic(fmt.Sprintf("slab: Reserve(%d) of %s: want a number of objects, 0 or more", n, c.title()))
 	}
-	if uintptr(n) > chunk.MaxBytes/max(c.ops.size, unsafe.Sizeof(uintptr(0))) {
-		return nil, fmt.Errorf("%w: Reserve(%d) of %s: no address space has room for that", ErrExhausted, n, c.title())
+	if uintptr(n) > chunk.MaxBytes/max(c.size, unsafe.Sizeof(uintptr(0))) {
+		return fmt.Errorf("%w: Reserve(%d) of %s: no address space has room for that", ErrExhausted, n, c.title())
 	}
 	if err := c.acquire(n); err != nil { // before there is a list of n
-		return nil, err
+		return err
 	}
-	r := &Reservation[T]{cache: c, objects: make([]*T, n)}
+	r.cache, r.objects = c, make([]unsafe.Pointer, n)
 	c.fill(r.objects)
-	return r, nil
+	return nil
 }
 
 // Take returns one of the reserved objects. It panics if all have been taken, or
 // if the reservation was closed. It costs an atomic instruction.
-func (r *Reservation[T]) Take() *T {
+func (r *Reservation[T]) Take() *T { return (*T)(r.core.take()) }
+
+func (r *reservation) take() unsafe.Pointer {
 	i := r.next.Add(1) - 1
 	if i >= closed {
 		panic(fmt.Sprintf("slab: Take from a closed reservation of %s", r.cache.title()))
@@ -156,20 +183,22 @@ func (r *Reservation[T]) Take() *T {
 }
 
 // Len returns how many objects can still be taken.
-func (r *Reservation[T]) Len() int {
-	return int(max(0, int64(len(r.objects))-r.next.Load()))
-}
+func (r *Reservation[T]) Len() int { return r.core.len() }
+
+func (r *reservation) len() int { return int(max(0, int64(len(r.objects))-r.next.Load())) }
 
 // Close frees the objects that were not taken, all of them even if it panics, as
 // Free may. Closing again does nothing.
-func (r *Reservation[T]) Close() {
+func (r *Reservation[T]) Close() { r.core.close() }
+
+func (r *reservation) close() {
 	if from := r.next.Swap(closed); from < int64(len(r.objects)) {
 		r.cache.freeAll(r.objects[from:])
 	}
 }
 
-// freeAll is FreeBatch that goes on where a panic leaves it.
-func (c *Cache[T]) freeAll(ps []*T) {
+// freeAll is freeBatch that goes on where a panic leaves it.
+func (c *core) freeAll(ps []unsafe.Pointer) {
 	defer func() {
 		for len(ps) > 0 && ps[0] == nil {
 			ps = ps[1:]
@@ -178,5 +207,5 @@ func (c *Cache[T]) freeAll(ps []*T) {
 			c.freeAll(ps)
 		}
 	}()
-	c.FreeBatch(ps)
+	c.freeBatch(pointers{unsafe.Pointer(unsafe.SliceData(ps)), len(ps)})
 }

@@ -1,12 +1,9 @@
 package slab
 
 import (
-	"fmt"
-	"reflect"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/layout"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
 )
@@ -27,38 +24,17 @@ import (
 // delay of up to a hundred operations, and reported by a panic in whatever
 // goroutine brings it there. Until then two users may share one object.
 type Cache[T any] struct {
-	core  // begins with what the fast path reads
-	init  func(*T)
-	clear func(*T)
+	_    [0]*T // a Cache of one type is not to be converted to one of another
+	core core  // begins with what the fast path reads
 }
 
 // NewCache returns an empty cache with the given options: [Name], [Capacity],
 // [Init] and [Clear]. It panics if Init or Clear was given a function for
 // another type than T.
 func NewCache[T any](opts ...Option) *Cache[T] {
-	conf := configOf(opts)
 	c := new(Cache[T])
-	c.name = conf.name
-	c.cap = int64(conf.capacity)
-	c.init = callback[T]("Init", conf.init)
-	c.clear = callback[T]("Clear", conf.clear)
-	if c.cap > 0 || c.init != nil || c.clear != nil {
-		c.hooks.Store(hookOptions)
-	}
-	c.prepare()
+	c.core.configure((*T)(nil), opts)
 	return c
-}
-
-// callback returns the function that an option was given.
-func callback[T any](option string, f any) func(*T) {
-	if f == nil {
-		return nil
-	}
-	g, ok := f.(func(*T))
-	if !ok {
-		panic(fmt.Sprintf("slab: %s with a %T for a cache of %v", option, f, reflect.TypeFor[T]()))
-	}
-	return g
 }
 
 // Alloc returns an object: zero, or as Init built it, or as Clear left it. It
@@ -66,15 +42,11 @@ func callback[T any](option string, f any) func(*T) {
 // reached; it never waits. It costs a few nanoseconds, and once for each
 // magazine of up to 57 objects a lock that is held for a few instructions.
 func (c *Cache[T]) Alloc() *T {
-	if c.hooks.Load()&(hookOptions|hookAlloc) != 0 || check.Enabled {
-		p, err := c.alloc()
-		if err != nil {
-			panic(err)
-		}
-		return p
+	if c.core.hooks.Load()&(hookOptions|hookAlloc) != 0 || check.Enabled {
+		return (*T)(c.core.mustAlloc((*T)(nil)))
 	}
 	pid := magazine.Enter()
-	if t := c.set.Table(); t != nil && t.Has(pid) {
+	if t := c.core.set.Table(); t != nil && t.Has(pid) {
 		if cell := t.Cell(pid); cell.CanPop() {
 			p := cell.Pop()
 			cell.Leave()
@@ -91,21 +63,24 @@ func (c *Cache[T]) Alloc() *T {
 	} else {
 		magazine.Exit()
 	}
-	return c.slow()
+	return (*T)(c.core.slow((*T)(nil)))
 }
 
 // TryAlloc is Alloc that returns an error which wraps [ErrExhausted] when the
 // capacity is reached. That is so only if that many objects are in use.
-func (c *Cache[T]) TryAlloc() (*T, error) { return c.alloc() }
+func (c *Cache[T]) TryAlloc() (*T, error) {
+	p, err := c.core.alloc((*T)(nil))
+	return (*T)(p), err
+}
 
 // Free takes p back, which must have come from this cache and must not be used
 // afterwards. The object is set to zero, or Clear is called with it. Free panics
 // if p is nil, and for mistakes that it or another call made before; see
 // [Cache]. It costs what Alloc does, and the time to clear the object.
 func (c *Cache[T]) Free(p *T) {
-	if p == nil || c.hooks.Load()&(hookOptions|hookFree) != 0 || unsafe.Sizeof(*p) > wide || check.Enabled || sanitize.Poisons {
-		if !c.usual(p) {
-			c.free(p)
+	if p == nil || c.core.hooks.Load()&(hookOptions|hookFree) != 0 || unsafe.Sizeof(*p) > wide || check.Enabled || sanitize.Poisons {
+		if !c.core.usual(unsafe.Pointer(p)) {
+			c.core.free((*T)(nil), unsafe.Pointer(p))
 			return
 		}
 	}
@@ -115,7 +90,7 @@ func (c *Cache[T]) Free(p *T) {
 		magazine.Release(unsafe.Pointer(p))
 	}
 	pid := magazine.Enter()
-	if t := c.set.Table(); t != nil && t.Has(pid) {
+	if t := c.core.set.Table(); t != nil && t.Has(pid) {
 		if cell := t.Cell(pid); cell.CanPush() {
 			cell.Push(unsafe.Pointer(p))
 			cell.Leave()
@@ -126,7 +101,7 @@ func (c *Cache[T]) Free(p *T) {
 	} else {
 		magazine.Exit()
 	}
-	c.slowFree(p)
+	c.core.slowFree((*T)(nil), unsafe.Pointer(p))
 }
 
 // Shrink gives memory to the garbage collector: all slabs in which no object is
@@ -134,40 +109,11 @@ func (c *Cache[T]) Free(p *T) {
 // these slabs. It stops the world for some tens of microseconds and then takes
 // the lock of the cache for as long as it works. Without it, a cache gives back
 // what it does not need step by step, after each garbage collection.
-func (c *Cache[T]) Shrink() int {
-	c.prepare()
-	if check.Enabled {
-		c.leave(true)
-	}
-	return c.shrink()
-}
+func (c *Cache[T]) Shrink() int { return c.core.ready((*T)(nil)).shrink() }
 
 // Stats returns the numbers of the cache. It takes the lock of the cache for
 // some nanoseconds for each P.
-func (c *Cache[T]) Stats() Stats {
-	c.prepare()
-	return c.stats()
-}
+func (c *Cache[T]) Stats() Stats { return c.core.ready((*T)(nil)).stats() }
 
 // String returns the numbers of the cache in one line.
-func (c *Cache[T]) String() string { return c.Stats().String() }
-
-// prepare makes a zero Cache ready.
-func (c *Cache[T]) prepare() {
-	if c.ready.Load() {
-		return
-	}
-	o := &ops{
-		typ:      reflect.TypeFor[T]().String(),
-		rtype:    reflect.TypeFor[T](),
-		plain:    c.init == nil && c.clear == nil,
-		size:     unsafe.Sizeof(*new(T)),
-		pointers: layout.HasPointers(reflect.TypeFor[T]()),
-		make:     func(n int) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]T, n))) },
-		zero:     func(p unsafe.Pointer) { wipe((*T)(p)) },
-	}
-	if init := c.init; init != nil && c.clear != nil && o.size > 0 {
-		o.build = func(p unsafe.Pointer) { init((*T)(p)) }
-	}
-	c.open(o)
-}
+func (c *Cache[T]) String() string { return c.core.ready((*T)(nil)).String() }

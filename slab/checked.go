@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"reflect"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -14,16 +13,14 @@ import (
 // an object that waits are reported at once, or when it leaves the queue.
 
 // noteAlloc takes down that p was handed out.
-func (c *Cache[T]) noteAlloc(p *T) {
-	c.checked.Alloc(unsafe.Pointer(p), c.name, c.title(), reflect.TypeFor[T]())
-}
+func (c *core) noteAlloc(p unsafe.Pointer) { c.checked.Alloc(p, c.name, c.title(), c.typ) }
 
 // checkFree reports a Free that is a mistake, which is to change nothing.
-func (c *Cache[T]) checkFree(p *T) (ok bool) {
-	if c.ops.size == 0 {
+func (c *core) checkFree(p unsafe.Pointer) (ok bool) {
+	if c.size == 0 {
 		return true
 	}
-	bad := c.checked.Check(unsafe.Pointer(p), c.title())
+	bad := c.checked.Check(p, c.title())
 	if bad != nil {
 		check.Raise(bad)
 	}
@@ -31,26 +28,25 @@ func (c *Cache[T]) checkFree(p *T) (ok bool) {
 }
 
 // freeChecked poisons p and has it wait.
-func (c *Cache[T]) freeChecked(p *T) {
+func (c *core) freeChecked(p unsafe.Pointer) {
 	var restore func()
 	if c.clear != nil { // what it left is for the next user
-		left := *p
-		wipe(p)
-		restore = func() { *p = left }
+		restore = c.copyOf(p)
+		c.wipe(p)
 	}
-	c.checked.Free(unsafe.Pointer(p), restore)
+	c.checked.Free(p, restore)
 	c.release(1)
 	c.leave(false)
 }
 
 // leave gives objects that have waited long enough, or all, to the magazines.
-func (c *Cache[T]) leave(all bool) {
+func (c *core) leave(all bool) {
 	for range c.checked.Waiting() { // and not those that come meanwhile
 		h, bad := c.checked.Leave(all)
 		if h.P == nil {
 			return
 		}
-		wipe((*T)(h.P))
+		c.wipe(h.P)
 		if h.Restore != nil {
 			h.Restore()
 		}

@@ -21,11 +21,12 @@ type core struct {
 	hooks atomic.Uint32 // why Alloc and Free have more to do, or 0
 	set   magazine.Set
 
-	name  string
-	ops   *ops        // nil until open
-	ready atomic.Bool // open was called
-	limit int         // objects in a magazine
-	cap   int64       // 0: none
+	name   string
+	opened atomic.Bool // what follows is set
+	elem
+	init, clear func(unsafe.Pointer) // those of Init and Clear
+	limit       int                  // objects in a magazine
+	cap         int64                // 0: none
 
 	checked check.Objects
 	live    atomic.Int64 // objects allocated, where there is a capacity
@@ -58,20 +59,6 @@ const (
 	hookFree                // an object that is guarded is in use
 )
 
-// ops is what a core must know of the type.
-type ops struct {
-	typ      string
-	size     uintptr
-	pointers bool // there are some in it
-	rtype    reflect.Type
-	plain    bool                       // there is no Init and no Clear
-	make     func(n int) unsafe.Pointer // memory for n objects
-	zero     func(unsafe.Pointer)
-	// build is Init, for caches whose objects stay built: those with Clear, and
-	// with a size. For others Alloc calls Init itself.
-	build func(unsafe.Pointer)
-}
-
 // A self stands for a core in weak pointers, which must not refer to a global
 // variable before go1.25, as a zero Cache may well be.
 type self struct{ c *core }
@@ -79,16 +66,39 @@ type self struct{ c *core }
 // title returns what messages call the cache.
 func (c *core) title() string { return titleOf("cache", c.name) }
 
-// open makes a zero core ready, once.
-func (c *core) open(o *ops) {
+// configure makes a core ready, with options.
+func (c *core) configure(null any, opts []Option) {
+	conf := configOf(opts)
+	c.name = conf.name
+	c.cap = int64(conf.capacity)
+	c.init = conf.init.of("Init", reflect.TypeOf(null))
+	c.clear = conf.clear.of("Clear", reflect.TypeOf(null))
+	if c.cap > 0 || c.init != nil || c.clear != nil {
+		c.hooks.Store(hookOptions)
+	}
+	c.ready(null)
+}
+
+// ready makes a core ready, once. null is a nil pointer to an object, for its type. This
+// and what else the generic methods call does not inline into each of them.
+//
+//go:noinline
+func (c *core) ready(null any) *core {
+	if !c.opened.Load() {
+		c.open(null)
+	}
+	return c
+}
+
+func (c *core) open(null any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ready.Load() {
+	if c.opened.Load() {
 		return
 	}
-	defer c.ready.Store(true)
-	c.ops = o
-	c.slabs = newSlabs(max(o.size, 1), o.pointers)
+	defer c.opened.Store(true)
+	c.elem = elemOf(reflect.TypeOf(null).Elem(), true)
+	c.slabs = newSlabs(max(c.size, 1), c.pointers)
 	// Two magazines of each P must not hold more than a megabyte between eight
 	// of them.
 	c.limit = int(min(magazine.Rounds, max(1, 64<<10/c.slabs.size)))
@@ -102,10 +112,14 @@ func (c *core) open(o *ops) {
 	c.enroll()
 }
 
+// stay reports whether objects stay built: then Init is called when a slot leaves its
+// slab for the first time. Of other caches Alloc calls it.
+func (c *core) stay() bool { return c.init != nil && c.clear != nil && c.size > 0 }
+
 // take fills dst with objects, at least one: from the P's magazines, and when
 // those are empty from one of the depot or of the slabs. It returns how many.
 func (c *core) take(dst []unsafe.Pointer) int {
-	if c.ops.size == 0 {
+	if c.size == 0 {
 		return c.takeUnsized(dst)
 	}
 	cell := c.enter()
@@ -139,7 +153,7 @@ func (c *core) take(dst []unsafe.Pointer) int {
 // are full to an empty one of the depot. It returns how many, and what is wrong
 // with objects that were there before.
 func (c *core) give(src []unsafe.Pointer) (n int, bad string) {
-	if c.ops.size == 0 {
+	if c.size == 0 {
 		return c.giveUnsized(src)
 	}
 	cell := c.enter()
@@ -240,7 +254,7 @@ func (c *core) load() *magazine.Magazine {
 	for c.slabs.mask == 0 {
 		c.mu.Unlock()
 		gccycle.Check()
-		mem := c.ops.make(c.slabs.n) // may have to help the collector
+		mem := c.make(c.slabs.n) // may have to help the collector
 		if sanitize.Poisons {
 			sanitize.Withhold(mem, uintptr(c.slabs.bytes()))
 		}
@@ -252,7 +266,7 @@ func (c *core) load() *magazine.Magazine {
 	}
 	c.checkInvariants()
 	c.mu.Unlock()
-	if c.ops.build != nil {
+	if c.stay() {
 		c.buildAll(m)
 	}
 	return m
@@ -264,9 +278,9 @@ func (c *core) buildAll(m *magazine.Magazine) {
 	var now unsafe.Pointer
 	defer func() {
 		if now != nil {
-			c.ops.zero(now)
+			c.wipe(now)
 			if sanitize.Poisons {
-				sanitize.Withhold(now, c.ops.size)
+				sanitize.Withhold(now, c.size)
 			}
 			c.mu.Lock()
 			c.misses-- // nobody gets an object
@@ -285,11 +299,11 @@ func (c *core) buildAll(m *magazine.Magazine) {
 		}
 		now = p
 		if sanitize.Poisons {
-			sanitize.Grant(p, c.ops.size)
+			sanitize.Grant(p, c.size)
 		}
-		c.ops.build(p)
+		c.init(p)
 		if sanitize.Poisons {
-			sanitize.Withhold(p, c.ops.size)
+			sanitize.Withhold(p, c.size)
 		}
 		now = nil
 		s.state[i] |= built
@@ -307,16 +321,16 @@ func (c *core) emptyMagazine() *magazine.Magazine {
 // and goes to its slab, and Init is called for it again. An object that is not
 // the cache's or not out goes nowhere: there is a panic under way already.
 func (c *core) giveBack(p unsafe.Pointer) {
-	c.ops.zero(p)
+	c.wipe(p)
 	if sanitize.Enabled {
-		sanitize.Revoke(p, c.ops.size)
+		sanitize.Revoke(p, c.size)
 	}
 	if magazine.Race {
 		magazine.Release(p)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ops.size == 0 {
+	if c.size == 0 {
 		c.countUnsized(1)
 		return
 	}

@@ -194,9 +194,9 @@ func (c *core) holds(s *slab, i int, p unsafe.Pointer) bool {
 // it is not this cache's.
 func (c *core) complain(s *slab, p unsafe.Pointer) string {
 	if s == nil {
-		return fmt.Sprintf("slab: Free of *%s %#x, which is no object of %s", c.ops.typ, uintptr(p), c.title())
+		return fmt.Sprintf("slab: Free of *%s %#x, which is no object of %s", c.typ, uintptr(p), c.title())
 	}
-	return fmt.Sprintf("slab: second Free of *%s %#x in %s", c.ops.typ, uintptr(p), c.title())
+	return fmt.Sprintf("slab: second Free of *%s %#x in %s", c.typ, uintptr(p), c.title())
 }
 
 // drain moves the objects in m, which were found right, to their slabs. The lock

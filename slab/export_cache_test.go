@@ -12,7 +12,7 @@ import (
 // s add up. A step after a garbage collection may be under way and have
 // magazines in its hands; then it finds something wrong, and nothing a moment
 // later.
-func CheckAtRest[T any](c *Cache[T], s Stats) error { return c.checkAtRest(s) }
+func CheckAtRest[T any](c *Cache[T], s Stats) error { return c.core.checkAtRest(s) }
 
 //go:norace
 func (c *core) checkAtRest(st Stats) error {
@@ -30,7 +30,7 @@ func (c *core) checkAtRest(st Stats) error {
 	if live := c.live.Load(); c.cap != 0 && int(live) != st.Active {
 		return fmt.Errorf("%d active, %d of the capacity taken", st.Active, live)
 	}
-	if c.ops.size == 0 {
+	if c.size == 0 {
 		return nil
 	}
 
@@ -77,10 +77,10 @@ func (c *core) checkAtRest(st Stats) error {
 }
 
 // Limit returns how many objects a magazine of the cache takes.
-func Limit[T any](c *Cache[T]) int { return c.limit }
+func Limit[T any](c *Cache[T]) int { return c.core.limit }
 
 // SlabBytes returns the bytes of a slab.
-func SlabBytes[T any](c *Cache[T]) int { return c.slabs.bytes() }
+func SlabBytes[T any](c *Cache[T]) int { return c.core.slabs.bytes() }
 
 // FreeUnseen frees objects in a magazine of their own that goes to the depot,
 // where they are found out, whatever they are. So it is if another goroutine
@@ -88,19 +88,19 @@ func SlabBytes[T any](c *Cache[T]) int { return c.slabs.bytes() }
 func FreeUnseen[T any](c *Cache[T], ps []*T) {
 	m := magazine.New(len(ps))
 	for _, p := range ps {
-		s, i := c.slabs.find(unsafe.Pointer(p))
+		s, i := c.core.slabs.find(unsafe.Pointer(p))
 		s.set(i, out)
 		m.Add(unsafe.Pointer(p))
 	}
 	m.Count(0, len(ps))
-	c.release(len(ps))
-	if bad := c.deposit(m); bad != "" {
+	c.core.release(len(ps))
+	if bad := c.core.deposit(m); bad != "" {
 		panic(bad)
 	}
 }
 
 // SetTurn makes the next magazine that goes to the depot that of the given turn.
-func SetTurn[T any](c *Cache[T], turn uint32) { c.depot.turn.Store(turn - 1) }
+func SetTurn[T any](c *Cache[T], turn uint32) { c.core.depot.turn.Store(turn - 1) }
 
 // Slabs are the slabs of a cache, to be tested alone.
 type Slabs struct{ slabs }
@@ -155,4 +155,4 @@ func (x *Index) Entries() (live, used, all int) {
 func (x *Index) Home(p uintptr, n int) int { return x.hash(p>>x.shift+1, n) }
 
 // Hooks returns why fast paths of c are left out.
-func Hooks[T any](c *Cache[T]) uint32 { return c.hooks.Load() }
+func Hooks[T any](c *Cache[T]) uint32 { return c.core.hooks.Load() }

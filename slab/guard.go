@@ -51,7 +51,7 @@ func init() {
 // is opened, and after each garbage collection, for those that were open before the
 // guard was on. The lock is held.
 func (c *core) enroll() {
-	if c.guarding.enrolled || !guard.On() || !c.ops.plain || !guard.Fits(c.ops.size) {
+	if c.guarding.enrolled || !guard.On() || c.init != nil || c.clear != nil || !guard.Fits(c.size) {
 		return
 	}
 	c.guarding.enrolled = true
@@ -97,9 +97,9 @@ func (c *core) guard(p unsafe.Pointer) unsafe.Pointer {
 		return p
 	}
 	q := guard.Place(guard.Object{
-		Type: c.ops.rtype, Pointers: c.ops.pointers, Title: c.title(),
+		Type: c.typ, Pointers: c.pointers, Title: c.title(),
 		Owner: c.number(), StandIn: p,
-		New: func() unsafe.Pointer { return c.ops.make(1) },
+		New: func() unsafe.Pointer { return c.make(1) },
 	})
 	if q == nil {
 		c.returned()
@@ -126,7 +126,7 @@ func (c *core) unguard(p unsafe.Pointer) unsafe.Pointer {
 	if !guard.Perhaps(p) {
 		return p
 	}
-	q, bad := guard.Release(p, c.number(), c.ops.zero)
+	q, bad := guard.Release(p, c.number(), c.wipe)
 	if bad != nil {
 		panic(bad)
 	}
@@ -139,6 +139,8 @@ func (c *core) unguard(p unsafe.Pointer) unsafe.Pointer {
 
 // usual reports whether the fast path may free p although there are hooks: the cache
 // has no options, and p is not guarded.
-func (c *Cache[T]) usual(p *T) bool {
-	return p != nil && c.hooks.Load()&hookOptions == 0 && c.ops != nil && c.ops.size <= wide && !check.Enabled && !sanitize.Poisons && !guard.Perhaps(unsafe.Pointer(p))
+//
+//go:noinline
+func (c *core) usual(p unsafe.Pointer) bool {
+	return p != nil && c.hooks.Load()&hookOptions == 0 && c.opened.Load() && c.size <= wide && !check.Enabled && !sanitize.Poisons && !guard.Perhaps(p)
 }

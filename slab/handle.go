@@ -3,7 +3,6 @@ package slab
 import (
 	"fmt"
 	"reflect"
-	"unsafe"
 )
 
 // A Handle names an element of a [Table]. It is 8 bytes without a pointer, may
@@ -47,18 +46,21 @@ func HandleOf[T any](n uint64) Handle[T] {
 // Order#17.2406177133. Slots are numbered from 0 on in the order of their first
 // use, and the generation grows by two with each element in the slot. The zero
 // Handle is Order#none.
-func (h Handle[T]) String() string {
-	t := reflect.TypeFor[T]()
-	name := t.Name()
+func (h Handle[T]) String() string { return text((*tableSlot[T])(nil), h.place, h.gen) }
+
+// text is String of a handle to a slot of the type that null points to.
+func text(null any, place, gen uint32) string {
+	slot := reflect.TypeOf(null).Elem()
+	name := typeOf(slot).Name()
 	if name == "" {
-		name = t.String()
+		name = typeOf(slot).String()
 	}
-	if h.place == 0 {
+	if place == 0 {
 		return name + "#none"
 	}
 	first := 0
-	for range h.place>>placeBits - 1 {
-		first += tableChunkLen(first, unsafe.Sizeof(tableSlot[T]{}))
+	for range place>>placeBits - 1 {
+		first += tableChunkLen(first, slot.Size())
 	}
-	return fmt.Sprintf("%s#%d.%d", name, first+int(h.place&slotMask), h.gen)
+	return fmt.Sprintf("%s#%d.%d", name, first+int(place&slotMask), gen)
 }

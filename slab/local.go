@@ -2,6 +2,7 @@ package slab
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"unsafe"
 
@@ -16,7 +17,8 @@ import (
 // simulation, or a data structure that has its own lock. Where several
 // goroutines allocate at a time, use a [Cache].
 //
-// The zero Local is ready. It must not be copied after first use.
+// The zero Local is ready. It must not be copied after first use; a copy panics when its
+// magazine is empty.
 //
 // A pointer that is used after its Free reads and writes an object that may
 // belong to somebody else: wrong data, but always a T, so the heap stays whole.
@@ -29,32 +31,73 @@ import (
 // two users may share one object. The panic names the pointer, and the Local goes
 // on as if the mistaken Free had not been.
 type Local[T any] struct {
-	spill // first: elsewhere its call costs two more of the inliner's budget
+	spill spill // first: elsewhere its call costs two more of the inliner's budget
 	_     noCopy
+	_     [0]*T // a Local of one type is not to be converted to one of another
 
-	// Objects lie in slabs, []T. Those that are handed out next are in the
-	// magazine. In objects,
-	//
-	//	objects = out + resting
-	//	out     = in use + i
-	//
-	// where resting counts those that are free in their slabs, and out those
-	// that left them for the magazine or for the user. In the check build those
-	// that wait in checked are out as well.
-	mag     []*T // mag[:i] are free
-	i       int
-	full    int // when i is this, settle: min(len(mag), out+1), so one more than can come back
+	mag  []unsafe.Pointer // of which mag[:i] are free
+	i    int
+	full int // when i is this, settle: see local.fit
+	core local
+}
+
+// A spill is Free's way to settle. It has no type parameter because a call of a method
+// with one costs four more of the inliner's budget.
+type spill struct{ of *local }
+
+//go:noinline
+func (s *spill) spillOver() { s.of.mustSettle() }
+
+// A local is what Locals of all types have in common. Objects lie in slabs, []T. Those
+// that are handed out next are in the magazine. In objects,
+//
+//	objects = out + resting
+//	out     = in use + i
+//
+// where resting counts those that are free in their slabs, and out those
+// that left them for the magazine or for the user. In the check build those
+// that wait in checked are out as well.
+type local struct {
+	front   *Local[struct{}] // the Local itself
 	out     int
 	resting int
 
-	slabs []localSlab[T] // by address
-	bases []uintptr      // where they begin
-	low   int            // no slab before slabs[low] has a free object
-	last  int            // the slab where find found its last object
+	elem
+	recip uint64      // ⌈2⁶⁴/size⌉, or 0 if size is 1
+	slabs []localSlab // by address
+	bases []uintptr   // where they begin
+	low   int         // no slab before slabs[low] has a free object
+	last  int         // the slab where find found its last object
 
 	checked check.Objects
 	busy    check.Busy
 	watched escape.Countdown // slabs given back to the next one that is watched
+}
+
+// noCopy makes go vet report copies of the structs that hold one.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// bind makes l the common part of a Local, once. null is a nil pointer to an object, for
+// its type. A copy of a Local has a type already, and refers to the other.
+//
+//go:noinline
+func (l *local) bind(null any, front unsafe.Pointer) *local {
+	// SAFETY: no field of a Local depends on its type but one without size.
+	f := (*Local[struct{}])(front)
+	if l.front == f {
+		return l
+	}
+	if l.typ != nil && !check.Enabled { // which reports it, with stacks, and goes on
+		panic(fmt.Sprintf("slab: use of a copy of a Local[%v]: pass a *Local", l.typ))
+	}
+	l.elem, l.front, f.spill.of = elemOf(reflect.TypeOf(null).Elem(), check.Enabled), f, l
+	if l.size > 1 {
+		l.recip = math.MaxUint64/uint64(l.size) + 1
+	}
+	return l
 }
 
 // maxMagazine is the most objects in a Local's magazine. A magazine for all
@@ -68,16 +111,16 @@ const maxMagazine = 1024
 // about 500 at a time, which costs some nanoseconds for each.
 func (l *Local[T]) Alloc() *T {
 	if check.Enabled {
-		return l.allocChecked()
+		return (*T)(l.core.bind((*T)(nil), unsafe.Pointer(l)).allocChecked())
 	}
 	if sanitize.Poisons {
-		return l.allocGranted()
+		return (*T)(l.core.bind((*T)(nil), unsafe.Pointer(l)).allocGranted())
 	}
 	if l.i == 0 {
 		l.refill()
 	}
 	l.i--
-	return l.mag[l.i]
+	return (*T)(l.mag[l.i])
 }
 
 // Free takes p back, which must have come from this Local and must not be used
@@ -89,7 +132,8 @@ func (l *Local[T]) Alloc() *T {
 // some nanoseconds for each.
 func (l *Local[T]) Free(p *T) {
 	if check.Enabled {
-		l.freeChecked(p)
+		_ = *p // as below, nil is an error of the runtime
+		l.core.bind((*T)(nil), unsafe.Pointer(l)).freeChecked(unsafe.Pointer(p))
 		return
 	}
 	if sanitize.Poisons {
@@ -102,86 +146,62 @@ func (l *Local[T]) Free(p *T) {
 	if sanitize.Poisons {
 		sanitize.Withhold(unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
-	l.mag[l.i] = p
+	l.mag[l.i] = unsafe.Pointer(p)
 	l.i++
 	if l.i == l.full {
-		l.spillOver()
+		l.spill.spillOver()
 	}
 }
 
-// pop is Alloc where there is more to do, but for that.
-func (l *Local[T]) pop() *T {
-	if l.i == 0 {
-		l.refill()
-	}
-	l.i--
-	return l.mag[l.i]
-}
-
-// A spill is Free's way to settle. It has no type parameter because a call of a
-// method with one costs four more of the inliner's budget.
-type spill struct{ settle func() }
-
-//go:noinline
-func (s *spill) spillOver() { s.settle() }
-
-// noCopy makes go vet report copies of the structs that hold one.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
-
-// size returns the bytes of one T.
-func (l *Local[T]) size() uintptr { return unsafe.Sizeof(*new(T)) }
-
-// refill is Alloc's way when the magazine is empty. It takes as many objects as
-// leave room for those that can come back, but at least half a magazine.
+// refill is Alloc's way when the magazine is empty.
 //
 //go:noinline
-func (l *Local[T]) refill() {
+func (l *Local[T]) refill() { l.core.bind((*T)(nil), unsafe.Pointer(l)).refill() }
+
+// refill takes as many objects as leave room for those that can come back, but at least
+// half a magazine.
+func (l *local) refill() {
 	if l.resting == 0 {
 		l.grow()
 	}
-	room := len(l.mag) - 1
+	room := len(l.front.mag) - 1
 	n := min(l.resting, max(room/2, room-l.out))
-	l.take(l.mag[:n])
-	l.i = n
+	l.take(l.front.mag[:n])
+	l.front.i = n
 	l.fit()
 	l.checkInvariants()
 }
 
 // grow adds a slab, and makes the magazine large enough for a small Local to
 // have all of its free objects there. The magazine is empty.
-func (l *Local[T]) grow() {
-	if l.settle == nil {
-		l.settle = l.mustSettle
-	}
-	if l.size() == 0 {
+func (l *local) grow() {
+	if l.size == 0 {
 		l.resting = maxMagazine
 	} else {
 		l.addSlab()
 	}
-	if want := min(l.out+l.resting+1, maxMagazine); len(l.mag) < want {
-		l.mag = make([]*T, want)
+	if want := min(l.out+l.resting+1, maxMagazine); len(l.front.mag) < want {
+		l.front.mag = make([]unsafe.Pointer, want)
 	}
 }
 
-// fit sets when Free settles.
-func (l *Local[T]) fit() { l.full = min(len(l.mag), l.out+1) }
+// fit sets when Free settles: when the magazine is full, or has one object more than can
+// come back.
+func (l *local) fit() { l.front.full = min(len(l.front.mag), l.out+1) }
 
-// mustSettle is Free's way when the magazine is full, or has more objects than
-// there can be.
-func (l *Local[T]) mustSettle() {
-	if bad := l.settleAll(); bad != "" {
+// mustSettle is Free's way when the magazine is full, or has more objects than there can
+// be.
+func (l *local) mustSettle() {
+	if bad := l.settle(); bad != "" {
 		panic(bad)
 	}
 }
 
-// settleAll moves the objects in the magazine to their slabs. Here is where
+// settle moves the objects in the magazine to their slabs. Here is where
 // mistakes are found: each must be one of this Local's and be out. Those that
 // are not are left out, and the result says what the first one is.
-func (l *Local[T]) settleAll() (bad string) {
-	for _, p := range l.mag[:l.i] {
+func (l *local) settle() (bad string) {
+	for _, p := range l.front.mag[:l.front.i] {
 		k, i := l.find(p)
 		if l.isOut(k, i) {
 			l.rest(k, i)
@@ -189,33 +209,34 @@ func (l *Local[T]) settleAll() (bad string) {
 			bad = l.complaint(p, k)
 		}
 	}
-	l.i = 0
+	l.front.i = 0
 	l.fit()
 	l.checkInvariants()
 	return bad
 }
 
 // complaint says what is wrong with p, which find finds in slab k.
-func (l *Local[T]) complaint(p *T, k int) string {
-	t := reflect.TypeFor[T]()
+func (l *local) complaint(p unsafe.Pointer, k int) string {
 	if k < 0 {
-		return fmt.Sprintf("slab: Free of *%v %p, which is no object of this Local", t, p)
+		return fmt.Sprintf("slab: Free of *%v %p, which is no object of this Local", l.typ, p)
 	}
-	return fmt.Sprintf("slab: second Free of *%v %p in a Local", t, p)
+	return fmt.Sprintf("slab: second Free of *%v %p in a Local", l.typ, p)
 }
 
 // Shrink gives memory to the garbage collector: all slabs without an object in
 // use. It returns their bytes. It takes some nanoseconds for each free object in
 // the magazine and for each slab, and panics for mistakes made before; see
 // [Local].
-func (l *Local[T]) Shrink() int {
+func (l *Local[T]) Shrink() int { return l.core.bind((*T)(nil), unsafe.Pointer(l)).shrink() }
+
+func (l *local) shrink() int {
 	if check.Enabled {
 		l.leaveAll()
 	}
 	l.mustSettle()
-	clear(l.mag) // what was handed out left its pointers there
-	before := l.Stats().Bytes
+	clear(l.front.mag) // what was handed out left its pointers there
+	before := l.stats().Bytes
 	l.drop()
 	l.checkInvariants()
-	return before - l.Stats().Bytes
+	return before - l.stats().Bytes
 }

@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"reflect"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -12,44 +11,43 @@ import (
 // mistake is found at the Free that makes it.
 
 // begin begins an operation, in which nothing calls back into the program.
-func (l *Local[T]) begin() *check.Busy {
+func (l *local) begin() *check.Busy {
 	l.busy.Enter(check.Here(3), l.title)
 	return &l.busy
 }
 
 // allocChecked is Alloc.
-func (l *Local[T]) allocChecked() *T {
+func (l *local) allocChecked() unsafe.Pointer {
 	defer l.begin().Exit()
 	p := l.pop()
-	l.checked.Alloc(unsafe.Pointer(p), "", l.title(), reflect.TypeFor[T]())
+	l.checked.Alloc(p, "", l.title(), l.typ)
 	return p
 }
 
 // freeChecked is Free.
-func (l *Local[T]) freeChecked(p *T) {
-	_ = *p // as there, nil is an error of the runtime
+func (l *local) freeChecked(p unsafe.Pointer) {
 	if bad := l.freeOne(p); bad != nil {
 		check.Raise(bad)
 	}
 }
 
 // freeOne is Free but for the report.
-func (l *Local[T]) freeOne(p *T) *check.Report {
+func (l *local) freeOne(p unsafe.Pointer) *check.Report {
 	defer l.begin().Exit()
-	if l.size() == 0 {
+	if l.size == 0 {
 		l.giveOne(p)
 		return nil
 	}
-	if bad := l.checked.Check(unsafe.Pointer(p), l.title()); bad != nil {
+	if bad := l.checked.Check(p, l.title()); bad != nil {
 		return bad
 	}
-	wipe(p)
-	l.checked.Free(unsafe.Pointer(p), nil)
+	l.wipe(p)
+	l.checked.Free(p, nil)
 	return l.leave(false)
 }
 
 // leaveAll gives all objects that wait to the magazine.
-func (l *Local[T]) leaveAll() {
+func (l *local) leaveAll() {
 	for l.checked.Waiting() > 0 {
 		if bad := l.leaveBusy(); bad != nil {
 			check.Raise(bad)
@@ -57,21 +55,21 @@ func (l *Local[T]) leaveAll() {
 	}
 }
 
-func (l *Local[T]) leaveBusy() *check.Report {
+func (l *local) leaveBusy() *check.Report {
 	defer l.begin().Exit()
 	return l.leave(true)
 }
 
 // leave gives objects that have waited long enough, or all, to the magazine, up to one
 // that was written to.
-func (l *Local[T]) leave(all bool) *check.Report {
+func (l *local) leave(all bool) *check.Report {
 	for range l.checked.Waiting() {
 		h, bad := l.checked.Leave(all)
 		if h.P == nil {
 			break
 		}
-		wipe((*T)(h.P))
-		l.giveOne((*T)(h.P))
+		l.wipe(h.P)
+		l.giveOne(h.P)
 		if bad != nil {
 			return bad
 		}
@@ -79,14 +77,23 @@ func (l *Local[T]) leave(all bool) *check.Report {
 	return nil
 }
 
+// pop is Alloc, but for what is to be noted.
+func (l *local) pop() unsafe.Pointer {
+	if l.front.i == 0 {
+		l.refill()
+	}
+	l.front.i--
+	return l.front.mag[l.front.i]
+}
+
 // giveOne adds p to the magazine.
-func (l *Local[T]) giveOne(p *T) {
-	l.mag[l.i] = p
-	l.i++
-	if l.i == l.full {
-		l.spillOver()
+func (l *local) giveOne(p unsafe.Pointer) {
+	l.front.mag[l.front.i] = p
+	l.front.i++
+	if l.front.i == l.front.full {
+		l.mustSettle()
 	}
 }
 
 // title returns what reports call the Local.
-func (l *Local[T]) title() string { return "a Local" }
+func (l *local) title() string { return "a Local" }

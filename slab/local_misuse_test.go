@@ -2,11 +2,13 @@ package slab_test
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/slab"
 )
@@ -201,4 +203,18 @@ func TestLocalRuntimeErrors(t *testing.T) {
 	unsized.Alloc()
 	fails("nil pointer", func() { unsized.Free(nil) })
 	healthy(t, &unsized, 1)
+}
+
+// A copy of a Local has no slabs of its own, and says so.
+func TestLocalCopy(t *testing.T) {
+	if check.Enabled {
+		t.Skip("the check build reports it: check.TestScenarios")
+	}
+	var l slab.Local[employee]
+	l.Free(l.Alloc())
+	c := reflect.New(reflect.TypeFor[slab.Local[employee]]()).Elem()
+	c.Set(reflect.ValueOf(&l).Elem())
+	other := c.Addr().Interface().(*slab.Local[employee])
+	testkit.PanicText(t, "slab: use of a copy of a Local[slab_test.employee]: pass a *Local", func() { other.Shrink() })
+	healthy(t, &l, 0)
 }

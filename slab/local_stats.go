@@ -3,7 +3,7 @@ package slab
 import (
 	"fmt"
 	"math/bits"
-	"reflect"
+	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
 )
@@ -24,13 +24,17 @@ type LocalStats struct {
 
 // Stats returns the numbers of the Local in constant time.
 func (l *Local[T]) Stats() LocalStats {
-	free := l.i
+	return l.core.bind((*T)(nil), unsafe.Pointer(l)).stats()
+}
+
+func (l *local) stats() LocalStats {
+	free := l.front.i
 	if check.Enabled { // what waits is free
 		free += l.checked.Waiting()
 	}
 	s := LocalStats{
-		Type:       reflect.TypeFor[T]().String(),
-		ObjectSize: int(l.size()),
+		Type:       l.typ.String(),
+		ObjectSize: int(l.size),
 		Active:     l.out - free,
 		Cached:     free,
 		Resting:    l.resting,
@@ -48,16 +52,18 @@ func (s LocalStats) String() string {
 }
 
 // String returns the numbers of the Local in one line.
-func (l *Local[T]) String() string { return l.Stats().String() }
+func (l *Local[T]) String() string { return l.core.bind((*T)(nil), unsafe.Pointer(l)).String() }
+
+func (l *local) String() string { return l.stats().String() }
 
 // checkInvariants verifies the equations of the type's comment, in the check
 // build only.
-func (l *Local[T]) checkInvariants() {
+func (l *local) checkInvariants() {
 	if !check.Enabled {
 		return
 	}
-	if l.i > l.out || l.full != min(len(l.mag), l.out+1) || l.out < 0 || l.resting < 0 {
-		panic(fmt.Sprintf("slab: %d of the %d objects that are out are in a magazine of %d: %v", l.i, l.out, len(l.mag), l))
+	if l.front.i > l.out || l.front.full != min(len(l.front.mag), l.out+1) || l.out < 0 || l.resting < 0 {
+		panic(fmt.Sprintf("slab: %d of the %d objects that are out are in a magazine of %d: %v", l.front.i, l.out, len(l.front.mag), l))
 	}
 	objects, resting := 0, 0
 	for k := range l.slabs {
@@ -68,13 +74,13 @@ func (l *Local[T]) checkInvariants() {
 				word = min(word, i)
 			}
 		}
-		if n != s.nfree || n > 0 && (word < s.word || k < l.low) || k > 0 && l.bases[k] <= l.bases[k-1] || l.bases[k] != addressOf(&s.objs[0]) {
-			panic(fmt.Sprintf("slab: slab %d of %d, %d objects, %d free: %v", k, len(l.slabs), len(s.objs), n, l))
+		if n != s.nfree || n > 0 && (word < s.word || k < l.low) || k > 0 && l.bases[k] <= l.bases[k-1] || l.bases[k] != addressOf(s.mem) {
+			panic(fmt.Sprintf("slab: slab %d of %d, %d objects, %d free: %v", k, len(l.slabs), s.n, n, l))
 		}
-		objects += len(s.objs)
+		objects += s.n
 		resting += n
 	}
-	if l.size() > 0 && (objects != l.out+l.resting || resting != l.resting) {
+	if l.size > 0 && (objects != l.out+l.resting || resting != l.resting) {
 		panic(fmt.Sprintf("slab: %d objects of which %d rest: %v", objects, resting, l))
 	}
 }

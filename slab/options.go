@@ -3,6 +3,8 @@ package slab
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"unsafe"
 )
 
 // ErrExhausted is what TryAlloc and its like return, and Alloc and its like
@@ -18,8 +20,28 @@ type Option struct{ apply func(*config) }
 type config struct {
 	name     string
 	capacity int
-	init     any // func(*T)
-	clear    any // func(*T)
+	init     callback
+	clear    callback
+}
+
+// A callback is a func(*T).
+type callback struct {
+	typ  reflect.Type // of the function, or nil if there is none
+	call func(unsafe.Pointer)
+}
+
+// callbackOf returns f as the common part of caches calls it.
+func callbackOf[T any](f func(*T)) callback {
+	// SAFETY: GC.md fact 24; of makes sure that it gets a *T.
+	return callback{reflect.TypeOf(f), *(*func(unsafe.Pointer))(unsafe.Pointer(&f))}
+}
+
+// of returns the function that an option of a cache was given, which must take a ptr.
+func (c callback) of(option string, ptr reflect.Type) func(unsafe.Pointer) {
+	if c.typ != nil && c.typ.In(0) != ptr {
+		panic(fmt.Sprintf("slab: %s with a %v for a cache of %v", option, c.typ, ptr.Elem()))
+	}
+	return c.call
 }
 
 func configOf(opts []Option) config {
@@ -52,7 +74,7 @@ func Capacity(n int) Option {
 // [Clear] that leaves the object built. NewCache panics if f takes another type
 // than the cache's.
 func Init[T any](f func(*T)) Option {
-	return Option{func(c *config) { c.init = f }}
+	return Option{func(c *config) { c.init = callbackOf(f) }}
 }
 
 // Clear sets the function that Free calls, instead of zeroing the object, to
@@ -60,7 +82,7 @@ func Init[T any](f func(*T)) Option {
 // may keep what is costly to make again. What it leaves, the next user sees.
 // NewCache panics if f takes another type than the cache's.
 func Clear[T any](f func(*T)) Option {
-	return Option{func(c *config) { c.clear = f }}
+	return Option{func(c *config) { c.clear = callbackOf(f) }}
 }
 
 // titleOf returns a kind and a name as messages show them.

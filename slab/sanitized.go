@@ -11,12 +11,8 @@ import (
 // by assigning to it, which the compiler instruments.
 
 // allocGranted is Alloc with -asan and -msan.
-func (l *Local[T]) allocGranted() *T {
+func (l *local) allocGranted() unsafe.Pointer {
 	p := l.pop()
-	sanitize.Grant(unsafe.Pointer(p), unsafe.Sizeof(*p))
+	sanitize.Grant(p, l.size)
 	return p
 }
-
-// grant and withhold are for the element of a slot. The rest of it is the table's.
-func (s *tableSlot[T]) grant()    { sanitize.Grant(unsafe.Pointer(&s.v), unsafe.Sizeof(s.v)) }
-func (s *tableSlot[T]) withhold() { sanitize.Withhold(unsafe.Pointer(&s.v), unsafe.Sizeof(s.v)) }

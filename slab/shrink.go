@@ -1,6 +1,9 @@
 package slab
 
-import "github.com/haven-mem/haven/internal/magazine"
+import (
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/magazine"
+)
 
 // How memory goes back to the garbage collector: empty slabs do, after each
 // collection those that a whole cycle did not need, and half of them at a time;
@@ -73,6 +76,9 @@ func (c *core) empty() int {
 
 // shrink is Shrink.
 func (c *core) shrink() int {
+	if check.Enabled {
+		c.leave(true)
+	}
 	c.set.Retire()
 	bad := c.depositAll(c.set.Reclaim)
 	c.mu.Lock()

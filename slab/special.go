@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -16,33 +17,25 @@ import (
 // it: the compiler would put the zero value on the heap.
 const wide = 64 << 10
 
-// wipe sets *p to zero.
-func wipe[T any](p *T) { clear(unsafe.Slice(p, 1)) }
-
 // slow is Alloc when the current magazine is empty.
-func (c *Cache[T]) slow() *T {
-	c.prepare()
-	p := c.takeOne()
+func (c *core) slow(null any) unsafe.Pointer { return c.ready(null).takeOne() }
+
+// takeOne returns an object, as its next user gets it but for Init.
+func (c *core) takeOne() unsafe.Pointer {
+	var one [1]unsafe.Pointer
+	c.take(one[:])
+	p := one[0]
 	if magazine.Race {
 		magazine.Acquire(p)
 	}
 	if sanitize.Poisons {
-		sanitize.Grant(p, c.ops.size)
+		sanitize.Grant(p, c.size)
 	}
-	return (*T)(p)
-}
-
-func (c *core) takeOne() unsafe.Pointer {
-	var p [1]unsafe.Pointer
-	c.take(p[:])
-	return p[0]
+	return p
 }
 
 // slowFree is Free when the current magazine is full.
-func (c *Cache[T]) slowFree(p *T) {
-	c.prepare()
-	c.giveOne(unsafe.Pointer(p))
-}
+func (c *core) slowFree(null any, p unsafe.Pointer) { c.ready(null).giveOne(p) }
 
 func (c *core) giveOne(p unsafe.Pointer) {
 	if _, bad := c.give([]unsafe.Pointer{p}); bad != "" {
@@ -50,10 +43,20 @@ func (c *core) giveOne(p unsafe.Pointer) {
 	}
 }
 
+// mustAlloc is alloc that panics with the error.
+//
+//go:noinline
+func (c *core) mustAlloc(null any) unsafe.Pointer {
+	p, err := c.alloc(null)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
 // alloc is Alloc with all that options ask for.
-func (c *Cache[T]) alloc() (p *T, err error) {
-	c.prepare()
-	if err := c.acquire(1); err != nil {
+func (c *core) alloc(null any) (p unsafe.Pointer, err error) {
+	if err := c.ready(null).acquire(1); err != nil {
 		return nil, err
 	}
 	done := false
@@ -62,14 +65,8 @@ func (c *Cache[T]) alloc() (p *T, err error) {
 			c.undo(p)
 		}
 	}()
-	p = (*T)(c.takeOne())
-	if magazine.Race {
-		magazine.Acquire(unsafe.Pointer(p))
-	}
-	if sanitize.Poisons {
-		sanitize.Grant(unsafe.Pointer(p), c.ops.size)
-	}
-	if c.init != nil && c.ops.build == nil {
+	p = c.takeOne()
+	if c.init != nil && !c.stay() {
 		c.init(p)
 	}
 	done = true
@@ -77,59 +74,59 @@ func (c *Cache[T]) alloc() (p *T, err error) {
 		c.noteAlloc(p)
 	}
 	if c.hooks.Load()&hookAlloc != 0 {
-		p = (*T)(c.guard(unsafe.Pointer(p)))
+		p = c.guard(p)
 	}
 	return p, nil
 }
 
 // undo ends an alloc that cannot return: p, if it is not nil, is nobody's.
-func (c *Cache[T]) undo(p *T) {
+func (c *core) undo(p unsafe.Pointer) {
 	if p != nil {
-		c.giveBack(unsafe.Pointer(p))
+		c.giveBack(p)
 	}
 	c.release(1)
 }
 
 // free is Free with all that options ask for.
-func (c *Cache[T]) free(p *T) {
-	c.prepare()
+func (c *core) free(null any, p unsafe.Pointer) {
+	c.ready(null)
 	if p == nil {
-		panic("slab: Free of a nil *" + c.ops.typ + " in " + c.title())
+		panic(fmt.Sprintf("slab: Free of a nil *%v in %s", c.typ, c.title()))
 	}
 	if check.Enabled && !c.checkFree(p) {
 		return
 	}
 	if sanitize.Poisons {
-		sanitize.MustHave(unsafe.Pointer(p), c.ops.size)
+		sanitize.MustHave(p, c.size)
 	}
 	if c.hooks.Load()&hookFree != 0 {
-		p = (*T)(c.unguard(unsafe.Pointer(p)))
+		p = c.unguard(p)
 	}
 	done := false
 	defer func() {
 		if !done {
-			c.giveBack(unsafe.Pointer(p))
+			c.giveBack(p)
 			c.release(1)
 		}
 	}()
 	if c.clear != nil {
 		c.clear(p)
 	} else {
-		wipe(p)
+		c.wipe(p)
 	}
 	done = true
-	if check.Enabled && c.ops.size > 0 {
+	if check.Enabled && c.size > 0 {
 		c.freeChecked(p)
 		return
 	}
 	if sanitize.Enabled {
-		sanitize.Revoke(unsafe.Pointer(p), c.ops.size)
+		sanitize.Revoke(p, c.size)
 	}
 	if magazine.Race {
-		magazine.Release(unsafe.Pointer(p))
+		magazine.Release(p)
 	}
 	// The capacity comes back when the object is there; but also if there is
 	// something wrong with others.
 	defer c.release(1)
-	c.giveOne(unsafe.Pointer(p))
+	c.giveOne(p)
 }

@@ -60,6 +60,9 @@ func Caches() iter.Seq[Stats] {
 	}
 }
 
+// String is that of a cache.
+func (c *core) String() string { return c.stats().String() }
+
 // stats is Stats.
 func (c *core) stats() Stats {
 	c.moving.Lock()
@@ -69,7 +72,7 @@ func (c *core) stats() Stats {
 	s := Stats{
 		Name:        c.name,
 		Objects:     len(c.slabs.all) * c.slabs.n,
-		ObjectSize:  int(c.ops.size),
+		ObjectSize:  int(c.size),
 		PerSlab:     c.slabs.n,
 		ActiveSlabs: len(c.slabs.all) - c.slabs.nempty,
 		Slabs:       len(c.slabs.all),

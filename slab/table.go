@@ -1,9 +1,9 @@
 package slab
 
 import (
-	"fmt"
 	"iter"
 	"reflect"
+	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/sanitize"
@@ -25,7 +25,8 @@ import (
 //
 // The zero Table is ready; make one with [NewTable] to set options. Like a map,
 // a Table is for one goroutine at a time, but several may read (Get, All, Len)
-// while none writes. It must not be copied after first use.
+// while none writes. It must not be copied after first use; a copy panics when no slot is
+// free.
 //
 // An element stays at its place: the pointer that Insert and Get return is good
 // until Remove. Afterwards it reads a zero T, or another element: wrong data, but
@@ -43,20 +44,31 @@ import (
 // is in use here as well is taken for one of this table with a probability of
 // 2⁻³¹.
 type Table[T any] struct {
-	_ noCopy
-
-	// Slots lie in chunks, each about a quarter of all before it, which never
-	// move. In slots,
-	//
-	//	all chunks = in use + free + retired + unused
-	//
-	// where unused are those at the end of the last chunk that never had an
-	// element.
+	_      noCopy
 	chunks [][]tableSlot[T] // chunks[0] is empty, so that the zero Handle finds nothing
-	free   uint32           // the place of the slot that was freed last, 0 for none
+	core   table
+}
+
+// A table is what Tables of all types have in common.
+//
+// Slots lie in chunks, each about a quarter of all before it, which never
+// move. In slots,
+//
+//	all chunks = in use + free + retired + unused
+//
+// where unused are those at the end of the last chunk that never had an
+// element.
+type table struct {
+	free   uint32 // the place of the slot that was freed last, 0 for none
 	unused int
 	len    int
 	start  uint32 // the generation that slots begin with, and are retired at
+
+	self   *table        // itself, so that a copy is found; nil until it is bound
+	chunks *[][]slotHead // those of the Table, with another type
+	elem
+	chunk    reflect.Type // a []tableSlot[T]
+	slotSize uintptr
 
 	checked check.Objects
 	busy    check.Busy
@@ -75,14 +87,14 @@ type tableSlot[T any] struct {
 	v    T
 }
 
+// A slotHead is what slots of all types begin with.
+type slotHead struct{ gen, next uint32 }
+
 // NewTable returns an empty table with the given options: [Name] and [Capacity].
 // It panics for options that only a cache has.
 func NewTable[T any](opts ...Option) *Table[T] {
-	conf := configOf(opts)
-	t := &Table[T]{name: conf.name, capacity: conf.capacity}
-	if conf.init != nil || conf.clear != nil {
-		panic(fmt.Sprintf("slab: NewTable[%v]: Init and Clear are options of a cache, and this is %s", reflect.TypeFor[T](), t.title()))
-	}
+	t := new(Table[T])
+	t.core.bind(&t.chunks).configure(opts)
 	return t
 }
 
@@ -92,91 +104,78 @@ func NewTable[T any](opts ...Option) *Table[T] {
 // It costs some nanoseconds, and once in a while the time to add a chunk of a
 // quarter of what there is.
 func (t *Table[T]) Insert(v T) (Handle[T], *T) {
-	if t.free == 0 {
-		if err := t.more(); err != nil {
-			panic(err)
-		}
+	if t.core.free == 0 {
+		t.core.mustMore(&t.chunks)
 	}
-	return t.insert(v)
+	h := Handle[T]{place: t.core.free}
+	s := &t.chunks[h.place>>placeBits][h.place&slotMask]
+	t.core.free = s.next
+	if sanitize.Poisons {
+		sanitize.Grant(unsafe.Pointer(&s.v), unsafe.Sizeof(s.v))
+	}
+	s.gen++
+	s.v = v
+	t.core.len++
+	h.gen = s.gen
+	if check.Enabled {
+		t.core.noteInsert(unsafe.Pointer(&s.v))
+	}
+	return h, &s.v
 }
 
 // TryInsert is Insert that returns the error with which Insert panics.
 func (t *Table[T]) TryInsert(v T) (Handle[T], *T, error) {
-	if t.free == 0 {
-		if err := t.more(); err != nil {
+	if t.core.free == 0 {
+		if err := t.core.more(&t.chunks); err != nil {
 			return Handle[T]{}, nil, err
 		}
 	}
-	h, p := t.insert(v)
+	h, p := t.Insert(v)
 	return h, p, nil
-}
-
-// insert puts v into the first free slot, of which there must be one.
-func (t *Table[T]) insert(v T) (Handle[T], *T) {
-	h := Handle[T]{place: t.free}
-	s := &t.chunks[h.place>>placeBits][h.place&slotMask]
-	t.free = s.next
-	if sanitize.Poisons {
-		s.grant()
-	}
-	s.gen++
-	s.v = v
-	t.len++
-	h.gen = s.gen
-	if check.Enabled {
-		t.noteInsert(&s.v)
-	}
-	return h, &s.v
 }
 
 // Get returns a pointer to the element that h names, which is good until it is
 // removed, and true; or nil and false if the element was removed or never was.
 // It costs two loads for the chunk, one for the slot, and compares.
 func (t *Table[T]) Get(h Handle[T]) (*T, bool) {
-	if s := t.find(h); s != nil {
-		return &s.v, true
-	}
-	return nil, false
-}
-
-// find returns the slot of the element that h names, or nil.
-func (t *Table[T]) find(h Handle[T]) *tableSlot[T] {
 	if c := h.place >> placeBits; int(c) < len(t.chunks) {
 		// The generation of a handle is odd, that of a free slot is not.
 		if chunk, i := t.chunks[c], h.place&slotMask; int(i) < len(chunk) && chunk[i].gen == h.gen {
-			return &chunk[i]
+			return &chunk[i].v, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // Remove removes the element that h names, sets its memory to zero, and reports
 // whether there was one. From then on neither h nor a copy of it matches.
 func (t *Table[T]) Remove(h Handle[T]) bool {
-	s := t.find(h)
-	if s == nil {
+	p, ok := t.Get(h)
+	if !ok {
 		return false
 	}
+	// SAFETY: GC.md fact 1: an element is part of its slot, which begins with a slotHead.
+	s := (*slotHead)(unsafe.Add(unsafe.Pointer(p), -int(unsafe.Offsetof(tableSlot[T]{}.v))))
 	var zero T
-	s.v = zero
+	*p = zero
 	s.gen++
-	t.len--
+	t.core.len--
 	if sanitize.Poisons {
-		s.withhold()
+		sanitize.Withhold(unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
-	if s.gen == t.start {
-		t.retired++
+	if s.gen == t.core.start {
+		t.core.retired++
 	} else if check.Enabled {
-		t.removeChecked(s, h.place)
+		t.core.removeChecked(s, unsafe.Pointer(p), h.place)
 	} else {
-		s.next = t.free
-		t.free = h.place
+		s.next = t.core.free
+		t.core.free = h.place
 	}
 	return true
 }
 
 // Len returns the number of elements.
-func (t *Table[T]) Len() int { return t.len }
+func (t *Table[T]) Len() int { return t.core.len }
 
 // All returns an iterator over the elements, in no particular order. Any element
 // may be removed during the iteration, and is not visited afterwards. Elements

@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"reflect"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -12,42 +11,42 @@ import (
 // write through a pointer is.
 
 // begin begins an operation, in which nothing calls back into the program.
-func (t *Table[T]) begin() *check.Busy {
+func (t *table) begin() *check.Busy {
 	t.busy.Enter(check.Here(3), t.title)
 	return &t.busy
 }
 
 // noteInsert takes down that the memory at p has an element.
-func (t *Table[T]) noteInsert(p *T) {
+func (t *table) noteInsert(p unsafe.Pointer) {
 	defer t.begin().Exit()
-	t.checked.Alloc(unsafe.Pointer(p), t.name, t.title(), reflect.TypeFor[T]())
+	t.checked.Alloc(p, t.name, t.title(), t.typ)
 }
 
-// removeChecked poisons the memory of s, which is zero, and has it wait.
-func (t *Table[T]) removeChecked(s *tableSlot[T], place uint32) {
-	if bad := t.putAside(s, place); bad != nil {
+// removeChecked poisons p, the element of s, which is zero, and has it wait.
+func (t *table) removeChecked(s *slotHead, p unsafe.Pointer, place uint32) {
+	if bad := t.putAside(s, p, place); bad != nil {
 		check.Raise(bad)
 	}
 }
 
 // putAside is removeChecked but for the report on what leaves for s.
-func (t *Table[T]) putAside(s *tableSlot[T], place uint32) *check.Report {
+func (t *table) putAside(s *slotHead, p unsafe.Pointer, place uint32) *check.Report {
 	defer t.begin().Exit()
 	free := func() {
 		s.next = t.free
 		t.free = place
 	}
-	if unsafe.Sizeof(s.v) == 0 {
+	if t.size == 0 {
 		free()
 		return nil
 	}
-	t.checked.Free(unsafe.Pointer(&s.v), free)
+	t.checked.Free(p, free)
 	for range t.checked.Waiting() {
 		h, bad := t.checked.Leave(false)
 		if h.P == nil {
 			break
 		}
-		wipe((*T)(h.P))
+		t.wipe(h.P)
 		h.Restore()
 		if bad != nil {
 			return bad

@@ -3,6 +3,7 @@ package slab
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -26,8 +27,53 @@ func tableChunkLen(slots int, size uintptr) int {
 	return min(chunk.Elems(want, size), maxSlots)
 }
 
+// bind makes t that of a Table with these chunks, a *[][]tableSlot[T], once. A copy of a
+// Table has a type already, and its chunks elsewhere.
+//
+//go:noinline
+func (t *table) bind(chunks any) *table {
+	if t.self == t {
+		return t
+	}
+	if t.typ != nil && !check.Enabled { // which reports it, with stacks, and goes on
+		panic(fmt.Sprintf("slab: use of a copy of a Table[%v]: pass a *Table", t.typ))
+	}
+	// SAFETY: the chunks are slices of larger structs that begin with a slotHead. Here
+	// they are made, moved and counted; what lies in them, head finds.
+	t.chunks = (*[][]slotHead)(reflect.ValueOf(chunks).UnsafePointer())
+	t.self = t
+	t.chunk = reflect.TypeOf(chunks).Elem().Elem()
+	t.slotSize = t.chunk.Elem().Size()
+	t.elem = elemOf(typeOf(t.chunk.Elem()), check.Enabled)
+	return t
+}
+
+// typeOf returns the type of the element of a slot.
+func typeOf(slot reflect.Type) reflect.Type { return slot.Field(2).Type }
+
+// configure sets what the options say.
+func (t *table) configure(opts []Option) {
+	conf := configOf(opts)
+	t.name, t.capacity = conf.name, conf.capacity
+	if conf.init.typ != nil || conf.clear.typ != nil {
+		panic(fmt.Sprintf("slab: NewTable[%v]: Init and Clear are options of a cache, and this is %s", t.typ, t.title()))
+	}
+}
+
+// mustMore is more that panics with the error.
+//
+//go:noinline
+func (t *table) mustMore(chunks any) {
+	if err := t.more(chunks); err != nil {
+		panic(err)
+	}
+}
+
 // more makes an unused slot the first free one, of which there is none.
-func (t *Table[T]) more() error {
+func (t *table) more(chunks any) error {
+	if t.self != t {
+		t.bind(chunks)
+	}
 	if t.capacity > 0 && t.len >= t.capacity {
 		return fmt.Errorf("%w: %s has %d elements", ErrExhausted, t.title(), t.len)
 	}
@@ -36,29 +82,37 @@ func (t *Table[T]) more() error {
 			return err
 		}
 	}
-	c := len(t.chunks) - 1
-	i := len(t.chunks[c]) - t.unused
+	c := len(*t.chunks) - 1
+	i := len((*t.chunks)[c]) - t.unused
 	t.unused--
-	t.chunks[c][i].gen = t.start
+	t.head(c, i).gen = t.start
 	t.free = placeOf(c, i)
 	return nil
 }
 
+// head returns the head of slot i of chunk c.
+func (t *table) head(c, i int) *slotHead {
+	// SAFETY: GC.md fact 1: the chunk has that many slots, of the size of their type.
+	return (*slotHead)(unsafe.Add(unsafe.Pointer(unsafe.SliceData((*t.chunks)[c])), uintptr(i)*t.slotSize))
+}
+
 // grow adds a chunk.
-func (t *Table[T]) grow() error {
+func (t *table) grow() error {
 	t.checkInvariants()
-	if len(t.chunks) == 0 {
+	if len(*t.chunks) == 0 {
 		t.start = rand.Uint32() &^ 1
-		t.chunks = make([][]tableSlot[T], 1, 4)
+		*t.chunks = make([][]slotHead, 1, 4)
 	}
-	if len(t.chunks) > maxChunks {
+	if len(*t.chunks) > maxChunks {
 		return fmt.Errorf("%w: %s has %d slots, all that a handle can name", ErrExhausted, t.title(), t.slots)
 	}
-	n := tableChunkLen(t.slots, unsafe.Sizeof(tableSlot[T]{}))
-	t.chunks = append(t.chunks, make([]tableSlot[T], n))
+	n := tableChunkLen(t.slots, t.slotSize)
+	mem := reflect.MakeSlice(t.chunk, n, n).UnsafePointer()
+	*t.chunks = append(*t.chunks, unsafe.Slice((*slotHead)(mem), n))
 	if sanitize.Poisons {
+		off := t.chunk.Elem().Field(2).Offset
 		for i := range n {
-			t.chunks[len(t.chunks)-1][i].withhold()
+			sanitize.Withhold(unsafe.Add(unsafe.Pointer(t.head(len(*t.chunks)-1, i)), off), t.size)
 		}
 	}
 	t.slots += n
@@ -67,19 +121,19 @@ func (t *Table[T]) grow() error {
 }
 
 // title returns what messages call the table.
-func (t *Table[T]) title() string { return titleOf("table", t.name) }
+func (t *table) title() string { return titleOf("table", t.name) }
 
 // checkInvariants verifies, in the check build only, what is so when no slot is
 // free: each is in use, or retired, or waits as the check build has it.
-func (t *Table[T]) checkInvariants() {
+func (t *table) checkInvariants() {
 	if !check.Enabled {
 		return
 	}
 	live, retired, slots := 0, 0, 0
-	for _, chunk := range t.chunks {
+	for c, chunk := range *t.chunks {
 		slots += len(chunk)
 		for i := range chunk {
-			if s := &chunk[i]; s.gen%2 == 1 {
+			if s := t.head(c, i); s.gen%2 == 1 {
 				live++
 			} else if s.gen == t.start {
 				retired++

@@ -11,24 +11,24 @@ import (
 // TableFrom returns a table whose generations begin at start, which is even.
 func TableFrom[T any](start uint32, opts ...Option) *Table[T] {
 	t := NewTable[T](opts...)
-	t.start = start
+	t.core.start = start
 	t.chunks = make([][]tableSlot[T], 1)
 	return t
 }
 
 // StartOf returns where t's generations begin. It has a chunk.
-func StartOf[T any](t *Table[T]) uint32 { return t.start }
+func StartOf[T any](t *Table[T]) uint32 { return t.core.start }
 
 // Age gives the slot of an element the generation that is followed by lives-1
 // more, and returns the handle that the element has then.
 func Age[T any](t *Table[T], h Handle[T], lives uint32) Handle[T] {
-	h.gen = t.start + 1 - 2*lives
+	h.gen = t.core.start + 1 - 2*lives
 	t.chunks[h.place>>placeBits][h.place&slotMask].gen = h.gen
 	return h
 }
 
 // LivesOf returns how many elements the slot of h can have, this one included.
-func LivesOf[T any](t *Table[T], h Handle[T]) uint32 { return (t.start - h.gen + 1) / 2 }
+func LivesOf[T any](t *Table[T], h Handle[T]) uint32 { return (t.core.start - h.gen + 1) / 2 }
 
 // UseUpPlaces makes t, in which no slot is free, a table that has all chunks
 // there can be.
@@ -59,7 +59,7 @@ func SlotType[T any]() reflect.Type { return reflect.TypeFor[tableSlot[T]]() }
 func CheckTable[T any](t *Table[T]) error {
 	live, retired, fresh, waiting, slots := 0, 0, 0, 0, 0
 	free := map[uint32]bool{}
-	for place := t.free; place != 0; {
+	for place := t.core.free; place != 0; {
 		if free[place] {
 			return fmt.Errorf("slot %#x is free twice", place)
 		}
@@ -75,13 +75,13 @@ func CheckTable[T any](t *Table[T]) error {
 			case s.gen%2 == 1:
 				live++
 			case free[place]:
-			case c == len(t.chunks)-1 && i >= len(chunk)-t.unused:
+			case c == len(t.chunks)-1 && i >= len(chunk)-t.core.unused:
 				if fresh++; s.gen != 0 {
 					return fmt.Errorf("unused slot %#x has generation %d", place, s.gen)
 				}
-			case s.gen == t.start:
+			case s.gen == t.core.start:
 				retired++
-			case waiting < t.checked.Waiting(): // in the check build
+			case waiting < t.core.checked.Waiting(): // in the check build
 				waiting++
 				continue
 			default:
@@ -95,7 +95,7 @@ func CheckTable[T any](t *Table[T]) error {
 			}
 		}
 	}
-	if live != t.len || retired != t.retired || fresh != t.unused || slots != t.slots || slots != live+len(free)+retired+fresh+waiting {
+	if live != t.core.len || retired != t.core.retired || fresh != t.core.unused || slots != t.core.slots || slots != live+len(free)+retired+fresh+waiting {
 		return fmt.Errorf("%d slots: %d in use, %d free, %d retired, %d unused: %+v", slots, live, len(free), retired, fresh, t.Stats())
 	}
 	return nil

@@ -1,10 +1,6 @@
 package slab
 
-import (
-	"fmt"
-	"reflect"
-	"unsafe"
-)
+import "fmt"
 
 // TableStats describes a [Table]. Its numbers add up:
 //
@@ -23,18 +19,20 @@ type TableStats struct {
 }
 
 // Stats returns the numbers of the table in constant time.
-func (t *Table[T]) Stats() TableStats {
-	size := int(unsafe.Sizeof(tableSlot[T]{}))
+func (t *Table[T]) Stats() TableStats { return t.core.bind(&t.chunks).stats() }
+
+func (t *table) stats() TableStats {
+	size := int(t.slotSize)
 	return TableStats{
 		Name:     t.name,
-		Type:     reflect.TypeFor[T]().String(),
+		Type:     t.typ.String(),
 		Active:   t.len,
 		Free:     t.slots - t.len - t.retired,
 		Retired:  t.retired,
 		Slots:    t.slots,
 		SlotSize: size,
 		Capacity: t.capacity,
-		Chunks:   max(len(t.chunks)-1, 0),
+		Chunks:   max(len(*t.chunks)-1, 0),
 		Bytes:    t.slots * size,
 	}
 }
@@ -46,4 +44,6 @@ func (s TableStats) String() string {
 }
 
 // String returns the numbers of the table in one line.
-func (t *Table[T]) String() string { return t.Stats().String() }
+func (t *Table[T]) String() string { return t.core.bind(&t.chunks).String() }
+
+func (t *table) String() string { return t.stats().String() }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/layout"
 	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/testkit"
@@ -228,6 +229,22 @@ func TestTableOptions(t *testing.T) {
 	const want = `slab: NewTable[slab_test.station]: Init and Clear are options of a cache, and this is table "x"`
 	testkit.PanicText(t, want, func() { slab.NewTable[station](slab.Name("x"), slab.Init(func(*station) {})) })
 	testkit.PanicText(t, want, func() { slab.NewTable[station](slab.Clear(func(*station) {}), slab.Name("x")) })
+}
+
+// A copy of a table has no chunks of its own, and says so.
+func TestTableCopy(t *testing.T) {
+	if check.Enabled {
+		t.Skip("the check build reports it: check.TestScenarios")
+	}
+	var table slab.Table[folder]
+	h, p := table.Insert(folder{})
+	other := reflect.New(reflect.TypeFor[slab.Table[folder]]())
+	other.Elem().Set(reflect.ValueOf(&table).Elem())
+	testkit.PanicText(t, "slab: use of a copy of a Table[slab_test.folder]: pass a *Table", func() { other.Interface().(*slab.Table[folder]).Insert(folder{}) })
+	if q, ok := table.Get(h); !ok || q != p {
+		t.Errorf("Get returns %p, %v; want %p, true", q, ok, p)
+	}
+	checkTable(t, &table)
 }
 
 func TestTableString(t *testing.T) {

@@ -13,12 +13,14 @@ const childEnv = "HAVEN_GCFACTS_CHILD"
 
 // children are programs that may end in a crash of the runtime.
 var children = map[string]func(){
-	"past-the-end":    keepPastTheEnd,
-	"garbage-word":    func() { storeOverWords(unusedAddress()) },
-	"zero-word":       func() { storeOverWords(0) },
-	"finalizer-cycle": finalizerInCycle,
-	"cleanup-cycle":   cleanupInCycle,
-	"weak-global":     weakGlobal,
+	"past-the-end":       keepPastTheEnd,
+	"garbage-word":       func() { storeOverWords(unusedAddress()) },
+	"zero-word":          func() { storeOverWords(0) },
+	"clear-numbers":      func() { clearAsWords(unusedAddress(), 0) },
+	"clear-bad-pointers": func() { clearAsWords(0, unusedAddress()) },
+	"finalizer-cycle":    finalizerInCycle,
+	"cleanup-cycle":      cleanupInCycle,
+	"weak-global":        weakGlobal,
 }
 
 func TestMain(m *testing.M) {

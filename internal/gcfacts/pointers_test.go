@@ -185,6 +185,21 @@ func TestBarrierReadsOldWord(t *testing.T) {
 // storeOverWords stores pointers over words that hold old, in memory that is
 // not scanned, until several collections have marked beside it.
 func storeOverWords(old uintptr) {
+	words := make([]uintptr, 1024)
+	heapWords = words
+	whileMarking(func(target *ring) {
+		for i := range words { // by itself, lest the compiler drop it
+			words[i] = old
+		}
+		for i := range words {
+			*(**ring)(unsafe.Pointer(&words[i])) = target
+		}
+	})
+}
+
+// whileMarking calls f with a pointer again and again until several collections have
+// marked beside it.
+func whileMarking(f func(*ring)) {
 	// A list is marked one by one, which takes long.
 	var live *ring
 	for range 500_000 {
@@ -197,16 +212,8 @@ func storeOverWords(old uintptr) {
 		}
 		close(done)
 	}()
-	words := make([]uintptr, 1024)
-	heapWords = words
-	target := live
 	for deadline := time.Now().Add(time.Minute); ; {
-		for i := range words { // by itself, lest the compiler drop it
-			words[i] = old
-		}
-		for i := range words {
-			*(**ring)(unsafe.Pointer(&words[i])) = target
-		}
+		f(live)
 		select {
 		case <-done:
 			runtime.KeepAlive(live)
@@ -218,4 +225,36 @@ func storeOverWords(old uintptr) {
 			os.Exit(1)
 		}
 	}
+}
+
+// mixed has a word that is a pointer and one that is not.
+type mixed struct {
+	p *ring
+	n uintptr
+}
+
+// TestClearGoesByMemory is fact 7: to clear objects as words records the pointers in
+// them, and not what their other words hold.
+func TestClearGoesByMemory(t *testing.T) {
+	testkit.NeedsPacking(t)
+	wantBadPointer(t, "clear-bad-pointers")
+	if out, ok := runChild(t, "clear-numbers", "invalidptr=1"); !ok {
+		t.Errorf("clearing numbers as words crashed:\n%.1500s", out)
+	}
+}
+
+// clearAsWords clears objects as if each word of them were a pointer. Their numbers
+// hold n, and their pointers p, or one of the heap if that is 0.
+func clearAsWords(n, p uintptr) {
+	objects := make([]mixed, 512)
+	sink = objects
+	whileMarking(func(target *ring) {
+		for i := range objects {
+			objects[i] = mixed{target, n}
+			if p != 0 {
+				*(*uintptr)(unsafe.Pointer(&objects[i].p)) = p
+			}
+		}
+		clear(unsafe.Slice((*unsafe.Pointer)(unsafe.Pointer(&objects[0])), 2*len(objects)))
+	})
 }
