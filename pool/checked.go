@@ -106,67 +106,66 @@ func ok(l check.Loan) bool {
 	return bad == nil
 }
 
-// keep returns a function that makes *x what it is now.
-func keep[T any](x *T) func() {
-	held := new(T)
-	*held = *x
+// keep returns a function that makes an object what it is now.
+func keep(object reflect.Value) (restore func()) {
+	held := reflect.New(object.Type()).Elem()
+	held.Set(object)
 	return func() {
-		wipe(x)
-		*x = *held
+		object.SetZero()
+		object.Set(held)
 	}
 }
 
-func wipe[T any](x *T) { clear(unsafe.Slice(x, 1)) }
-
-func loanOf[T any](x *T, owner string) check.Loan {
-	return check.Loan{P: unsafe.Pointer(x), Type: reflect.TypeFor[T](), Owner: owner}
+func loanOf(x unsafe.Pointer, typ reflect.Type, owner string) check.Loan {
+	return check.Loan{P: x, Type: typ, Owner: owner}
 }
 
 // checks reports whether objects of the pool are checked. The pool is ready.
-func (p *Pool[T]) checks() bool { return p.depot.size > 0 && check.Poisons(p.name) }
+func (o *objects) checks() bool { return o.depot.size > 0 && check.Poisons(o.name) }
 
 // getChecked is Get.
-func (p *Pool[T]) getChecked() *T {
-	x := p.get()
-	if p.checks() {
-		loanOf(x, p.title()).Got(nil)
+func (o *objects) getChecked(null any) unsafe.Pointer {
+	x := o.get(null)
+	if o.checks() {
+		loanOf(x, o.elem, o.title()).Got(nil)
 	}
 	return x
 }
 
 // putChecked is Put.
-func (p *Pool[T]) putChecked(x *T) {
-	l := loanOf(x, p.title())
+func (o *objects) putChecked(x unsafe.Pointer) {
+	l := loanOf(x, o.elem, o.title())
 	if !ok(l) {
 		return
 	}
-	if p.reset != nil {
-		p.reset(x)
+	if o.reset != nil {
+		o.reset(x)
 	}
-	cost := p.depot.size
-	if p.cost != nil {
-		cost = p.costOf(x)
+	cost := o.depot.size
+	if o.cost != nil {
+		cost = o.costOf(x)
 	}
-	what := put(&p.depot.checked, l, nil)
+	what := put(&o.depot.checked, l, nil)
 	if what == nil {
 		return
 	}
 	var r *escape.Release
 	w := check.Waiter{What: []*check.Released{what}, Cost: cost}
-	at := (*byte)(unsafe.Pointer(x)) // SAFETY: it is for a weak pointer (GC.md fact 21)
-	if p.hooks.Load()&hookPut != 0 && p.unmark(unsafe.Pointer(x), at) {
-		r = escape.Begin("pool", p.name, nil)
+	at := (*byte)(x) // SAFETY: it is for a weak pointer (GC.md fact 21)
+	object := reflect.NewAt(l.Type, x).Elem()
+	if o.hooks.Load()&hookPut != 0 && o.unmark(x, at) {
+		r = escape.Begin("pool", o.name, nil)
 	} else {
-		restore := keep(x)
+		restore := keep(object)
 		w.Keeps = layout.HasPointers(l.Type)
 		w.Back = func() {
 			restore()
 			if magazine.Race {
-				magazine.Release(unsafe.Pointer(x))
+				magazine.Release(x)
 			}
-			p.depot.put(unsafe.Pointer(x), uint(cost))
+			o.depot.put(x, uint(cost))
 		}
 	}
-	wipe(x)
-	p.depot.wait(w, r, l.Type.String(), at, p.depot.size)
+	object.SetZero()
+	o.depot.wait(w, r, l.Type.String(), at, o.depot.size)
 }

@@ -34,7 +34,7 @@ func (b *Bytes) getChecked(n int) *[]byte {
 // putChecked is Put.
 func (b *Bytes) putChecked(p *[]byte) {
 	b.once.Do(b.startZero)
-	header := loanOf(p, b.title())
+	header := loanOf(unsafe.Pointer(p), reflect.TypeFor[[]byte](), b.title())
 	header.Part = true
 	if !ok(header) {
 		return

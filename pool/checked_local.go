@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"reflect"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -9,34 +10,34 @@ import (
 
 // A Local in the check build: as a Pool.
 
-func (l *Local[T]) checks() bool { return unsafe.Sizeof(*new(T)) > 0 && check.Poisons(l.name) }
+func (l *local) checks() bool { return l.elem.Size() > 0 && check.Poisons(l.name) }
 
 // begin begins an operation in which nothing calls back into the program.
-func (l *Local[T]) begin() *check.Busy {
+func (l *local) begin() *check.Busy {
 	l.busy.Enter(check.Here(3), l.title)
 	return &l.busy
 }
 
 // getChecked is Get.
-func (l *Local[T]) getChecked() *T {
-	if l.top == nil {
-		l.fill()
+func (l *local) getChecked() unsafe.Pointer {
+	if l.front().top == nil {
+		l.fill(nil)
 	}
 	defer l.begin().Exit()
 	x := l.take()
 	if l.checks() {
-		loanOf(x, l.title()).Got(nil)
+		loanOf(x, l.elem, l.title()).Got(nil)
 	}
 	return x
 }
 
 // putChecked is Put.
-func (l *Local[T]) putChecked(x *T) {
+func (l *local) putChecked(x unsafe.Pointer) {
 	if x == nil || !l.checks() {
-		l.put(x)
+		l.put(nil, x)
 		return
 	}
-	n := loanOf(x, l.title())
+	n := loanOf(x, l.elem, l.title())
 	if !ok(n) {
 		return
 	}
@@ -52,10 +53,11 @@ func (l *Local[T]) putChecked(x *T) {
 }
 
 // wait has x wait.
-func (l *Local[T]) wait(x *T, n check.Loan, what *check.Released) {
+func (l *local) wait(x unsafe.Pointer, n check.Loan, what *check.Released) {
 	defer l.begin().Exit()
-	restore := keep(x)
-	wipe(x)
+	object := reflect.NewAt(n.Type, x).Elem()
+	restore := keep(object)
+	object.SetZero()
 	l.checked.Wait(check.Waiter{
 		What: []*check.Released{what}, Cost: int(n.Type.Size()), Keeps: layout.HasPointers(n.Type),
 		Back: func() {

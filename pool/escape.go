@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"reflect"
 	"unsafe"
 	"weak"
 
@@ -180,28 +179,28 @@ func (d *depot) putsNow() uint64 {
 }
 
 // getMarked makes an object that is marked, or returns nil if none is to be.
-func (p *Pool[T]) getMarked() *T {
-	if p.depot.size < escape.Least || !p.claim(&p.depot) {
+func (o *objects) getMarked() unsafe.Pointer {
+	if o.depot.size < escape.Least || !o.claim(&o.depot) {
 		return nil
 	}
-	x := p.make()
-	at := (*byte)(unsafe.Pointer(x)) // SAFETY: it is for a weak pointer (GC.md fact 21)
-	if p.newFn == nil || heap.Has(at) {
-		p.mark(unsafe.Pointer(x), at)
+	x := o.make()
+	at := (*byte)(x) // SAFETY: it is for a weak pointer (GC.md fact 21)
+	if o.newFn == nil || heap.Has(at) {
+		o.mark(x, at)
 	} else {
-		p.leaveOut()
+		o.leaveOut()
 	}
 	return x
 }
 
 // watchPut reports whether x was marked and is now dropped and watched.
-func (p *Pool[T]) watchPut(x *T) bool {
-	at := (*byte)(unsafe.Pointer(x)) // SAFETY: it is for a weak pointer (GC.md fact 21)
-	if !p.unmark(unsafe.Pointer(x), at) {
+func (o *objects) watchPut(x unsafe.Pointer) bool {
+	at := (*byte)(x) // SAFETY: it is for a weak pointer (GC.md fact 21)
+	if !o.unmark(x, at) {
 		return false
 	}
-	p.depot.dropWatched()
-	p.watch(reflect.TypeFor[T]().String(), at, int(unsafe.Sizeof(*x)))
+	o.depot.dropWatched()
+	o.watch(o.elem.String(), at, o.depot.size)
 	return true
 }
 

@@ -11,16 +11,16 @@ import (
 // What tests do to the inside of a pool.
 type Keeper = keeper
 
-func (p *Pool[T]) Keeper() *Keeper { return &p.keeper }
+func (p *Pool[T]) Keeper() *Keeper { return &p.core.keeper }
 func (b *Bytes) Keeper() *Keeper   { return &b.keeper }
 
 // InCell calls f between entering the P's cell and leaving it. A pool without
 // cells gets some first.
 func (p *Pool[T]) InCell(f func()) {
-	c := p.depot.enter()
+	c := p.core.depot.enter()
 	for c == nil {
 		p.Put(new(T))
-		c = p.depot.enter()
+		c = p.core.depot.enter()
 	}
 	f()
 	c.Leave()
@@ -149,4 +149,4 @@ func OneP() (back func()) {
 }
 
 // Hooked reports whether p marks objects, or has marked one.
-func Hooked[T any](p *Pool[T]) bool { return p.hooks.Load()&(hookGet|hookPut) != 0 }
+func Hooked[T any](p *Pool[T]) bool { return p.core.hooks.Load()&(hookGet|hookPut) != 0 }

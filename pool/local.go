@@ -25,16 +25,23 @@ import (
 // Local is full.
 type Local[T any] struct {
 	_ noCopy
+	_ [0]*T // a Local of one type is not to be converted to one of another
 
-	top  *T     // idle, and the next to be handed out
-	gets uint64 // that returned an object
+	top  unsafe.Pointer // idle, and the next to be handed out
+	gets uint64         // that returned an object
 
 	hooked bool // Put has more to do than the fast path does
-	reset  func(*T)
-	newFn  func() *T
-	stack  []*T // idle but for top, the warmest last
-	max    int  // 0: localMax
-	name   string
+	core   local
+}
+
+// A local is what Locals of all types have in common.
+type local struct {
+	elem  reflect.Type // of an object
+	reset func(unsafe.Pointer)
+	newFn func() unsafe.Pointer // nil: new(T)
+	stack []unsafe.Pointer      // idle but for top, the warmest last
+	max   int                   // 0: localMax
+	name  string
 
 	checked check.Idle
 	busy    check.Busy
@@ -58,18 +65,47 @@ func (*noCopy) Unlock() {}
 // NewLocal panics if it is given another one, and if Reset is for another type
 // than T.
 func NewLocal[T any](newFn func() *T, opts ...Option) *Local[T] {
-	c := configOf("NewLocal", "Name Max Reset", opts)
-	l := &Local[T]{newFn: newFn, name: c.name, max: c.max}
-	if !c.has("Max") {
-		l.max = localMax
-	}
-	l.reset = callback[func(*T)]("Reset", l.title(), c.reset)
-	l.hooked = l.reset != nil
+	l := new(Local[T])
+	// SAFETY: GC.md fact 24.
+	l.core.configure((*T)(nil), *(*func() unsafe.Pointer)(unsafe.Pointer(&newFn)), opts)
 	return l
 }
 
+// front returns the Local of which l is the common part.
+func (l *local) front() *Local[struct{}] {
+	// SAFETY: no field of a Local depends on its type but one without size. (A pointer
+	// to it in l would have each Local on the heap.)
+	return (*Local[struct{}])(unsafe.Add(unsafe.Pointer(l), -int(unsafe.Offsetof(Local[struct{}]{}.core))))
+}
+
+// ready has l know the type of its objects, to which null is a nil pointer.
+//
+//go:noinline
+func (l *local) ready(null any) *local {
+	if l.elem == nil {
+		l.elem = reflect.TypeOf(null).Elem()
+	}
+	return l
+}
+
+// configure makes l ready, with options.
+func (l *local) configure(null any, newFn func() unsafe.Pointer, opts []Option) {
+	l.ready(null)
+	c := configOf("NewLocal", "Name Max Reset", opts)
+	l.newFn, l.name, l.max = newFn, c.name, c.max
+	if !c.has("Max") {
+		l.max = localMax
+	}
+	c.mustTake(l.ptr(), l.title())
+	l.reset = c.callReset
+	l.front().hooked = l.reset != nil
+}
+
+// ptr returns the type of a pointer to an object.
+func (l *local) ptr() reflect.Type { return reflect.PointerTo(l.elem) }
+
 // title returns what messages call the Local.
-func (l *Local[T]) title() string { return titleOf("Local", l.name) }
+func (l *local) title() string { return titleOf("Local", l.name) }
 
 // Get returns an object: the one that was put last as Reset, or its user, left it,
 // or a new one. If the function that makes it does not return, nobody gets an
@@ -77,15 +113,15 @@ func (l *Local[T]) title() string { return titleOf("Local", l.name) }
 // time it costs about a nanosecond, with more two or three.
 func (l *Local[T]) Get() (x *T) {
 	if check.Enabled {
-		return l.getChecked()
+		return (*T)(l.core.ready((*T)(nil)).getChecked())
 	}
 	if sanitize.Poisons {
-		return l.getGranted()
+		return (*T)(l.core.ready((*T)(nil)).getGranted())
 	}
 	if l.top == nil {
 		l.fill()
 	}
-	x, l.top = l.top, nil // in one statement, or it does not inline
+	x, l.top = (*T)(l.top), nil // in one statement, or it does not inline
 	l.gets++
 	return
 }
@@ -95,7 +131,7 @@ func (l *Local[T]) Get() (x *T) {
 // [Local]. It inlines and costs what Get does, and what Reset does.
 func (l *Local[T]) Put(x *T) {
 	if check.Enabled {
-		l.putChecked(x)
+		l.core.ready((*T)(nil)).putChecked(unsafe.Pointer(x))
 		return
 	}
 	if sanitize.Enabled {
@@ -105,30 +141,41 @@ func (l *Local[T]) Put(x *T) {
 	if l.top != nil || x == nil || l.hooked {
 		l.put(x)
 	} else {
-		l.top = x
+		l.top = unsafe.Pointer(x)
 	}
-}
-
-// take is Get where there is a top and more to do, but for that.
-func (l *Local[T]) take() *T {
-	x := l.top
-	l.top = nil
-	l.gets++
-	return x
 }
 
 // fill is Get's way when there is no top: it makes one.
 //
 //go:noinline
-func (l *Local[T]) fill() {
+func (l *Local[T]) fill() { l.core.fill((*T)(nil)) }
+
+// put is Put's way where there is a top, or more to do.
+//
+//go:noinline
+func (l *Local[T]) put(x *T) { l.core.put((*T)(nil), unsafe.Pointer(x)) }
+
+// take is Get where there is a top and more to do, but for that.
+func (l *local) take() unsafe.Pointer {
+	x := l.front().top
+	l.front().top = nil
+	l.front().gets++
+	return x
+}
+
+// fill makes a top, where there is none.
+func (l *local) fill(null any) {
+	if l.elem == nil {
+		l.ready(null)
+	}
 	if l.pop() {
 		return
 	}
-	var x *T
+	var x unsafe.Pointer
 	if l.newFn == nil {
-		x = new(T)
+		x = reflect.New(l.elem).UnsafePointer()
 	} else if x = l.newFn(); x == nil {
-		panic(fmt.Sprintf("pool: newFn of %s returned a nil %v", l.title(), reflect.TypeFor[*T]()))
+		panic(fmt.Sprintf("pool: newFn of %s returned a nil %v", l.title(), l.ptr()))
 	}
 	l.misses++
 	used := int(l.misses - l.dropped())
@@ -137,34 +184,35 @@ func (l *Local[T]) fill() {
 		used -= n
 	}
 	l.high = max(l.high, used)
-	if l.top != nil { // newFn has put something
-		l.stack = append(l.stack, l.top)
+	if l.front().top != nil { // newFn has put something
+		l.stack = append(l.stack, l.front().top)
 	}
-	l.top = x
+	l.front().top = x
 }
 
 // pop makes the object on the stack that was put last the top. It reports false
 // if there is none.
-func (l *Local[T]) pop() bool {
+func (l *local) pop() bool {
 	n := len(l.stack) - 1
 	if n < 0 {
 		return false
 	}
-	l.top = l.stack[n]
+	l.front().top = l.stack[n]
 	l.stack[n] = nil
 	l.stack = l.stack[:n]
 	return true
 }
 
-// put is Put's way where there is a top, or more to do.
-//
-//go:noinline
-func (l *Local[T]) put(x *T) {
+// put is Put.
+func (l *local) put(null any, x unsafe.Pointer) {
+	if l.elem == nil {
+		l.ready(null)
+	}
 	if x == nil {
-		panic(fmt.Sprintf("pool: Put of a nil %v into %s", reflect.TypeFor[*T](), l.title()))
+		panic(fmt.Sprintf("pool: Put of a nil %v into %s", l.ptr(), l.title()))
 	}
 	if sanitize.Poisons {
-		sanitize.MustHave(unsafe.Pointer(x), unsafe.Sizeof(*x))
+		sanitize.MustHave(x, l.elem.Size())
 	}
 	if l.reset != nil {
 		l.callReset(x)
@@ -173,30 +221,30 @@ func (l *Local[T]) put(x *T) {
 }
 
 // keep makes x the top, if there is room.
-func (l *Local[T]) keep(x *T) {
+func (l *local) keep(x unsafe.Pointer) {
 	if sanitize.Enabled {
-		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
+		sanitize.Revoke(x, l.elem.Size())
 	}
-	if l.top == nil {
-		l.top = x
+	if l.front().top == nil {
+		l.front().top = x
 		return
 	}
 	full := len(l.stack)+1 >= l.most()
-	if x == l.top || full && slices.Contains(l.stack, x) {
+	if x == l.front().top || full && slices.Contains(l.stack, x) {
 		l.droppedTwice++
-		panic(fmt.Sprintf("pool: %s: object %p (%T) was Put twice", l.title(), x, x))
+		panic(fmt.Sprintf("pool: %s: object %p (%v) was Put twice", l.title(), x, l.ptr()))
 	}
 	if full {
 		l.droppedFull++
 		return
 	}
-	l.stack = append(l.stack, l.top)
-	l.top = x
+	l.stack = append(l.stack, l.front().top)
+	l.front().top = x
 }
 
 // callReset calls Reset, and counts the object as dropped if that does not
 // return.
-func (l *Local[T]) callReset(x *T) {
+func (l *local) callReset(x unsafe.Pointer) {
 	done := false
 	defer func() {
 		if !done {
@@ -208,7 +256,7 @@ func (l *Local[T]) callReset(x *T) {
 }
 
 // most returns how many objects may lie idle.
-func (l *Local[T]) most() int {
+func (l *local) most() int {
 	if l.max == 0 { // a zero Local
 		return localMax
 	}
@@ -216,17 +264,19 @@ func (l *Local[T]) most() int {
 }
 
 // dropped returns how many objects were put and not kept.
-func (l *Local[T]) dropped() uint64 { return l.droppedFull + l.droppedPanic + l.droppedTwice }
+func (l *local) dropped() uint64 { return l.droppedFull + l.droppedPanic + l.droppedTwice }
 
 // Stats returns the numbers of the Local. There is nothing cached, no depot and
 // no magazine: Idle is Depot.
-func (l *Local[T]) Stats() Stats {
+func (l *Local[T]) Stats() Stats { return l.core.ready((*T)(nil)).stats() }
+
+func (l *local) stats() Stats {
 	s := Stats{
-		Name: l.name, Type: reflect.TypeFor[*T]().String(), Idle: len(l.stack), HighWater: l.high,
-		Max: bound(l.most()), Hits: l.gets - l.misses, Misses: l.misses,
+		Name: l.name, Type: l.ptr().String(), Idle: len(l.stack), HighWater: l.high,
+		Max: bound(l.most()), Hits: l.front().gets - l.misses, Misses: l.misses,
 		DroppedFull: l.droppedFull, DroppedPanic: l.droppedPanic, DroppedTwice: l.droppedTwice,
 	}
-	if l.top != nil {
+	if l.front().top != nil {
 		s.Idle++
 	}
 	if check.Enabled { // what waits is idle

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // An Option sets a property of what [New], [NewBytes] or [NewLocal] makes. Each
@@ -26,6 +27,9 @@ type config struct {
 	reset    any // func(*T)
 	cost     any // func(*T) int
 	dirty    bool
+
+	callReset func(unsafe.Pointer)     // reset and cost, as the common part of pools calls
+	callCost  func(unsafe.Pointer) int // them
 
 	given []string // the names of the options
 }
@@ -98,7 +102,9 @@ func orNone(n int) int {
 // if it returns a negative number, Put panics. A nil f means
 // none. New panics if f takes another type than the pool's.
 func Cost[T any](f func(*T) int) Option {
-	return Option{"Cost", func(c *config) { c.cost = f }}
+	// SAFETY: GC.md fact 24; mustTake makes sure that it gets a *T.
+	call := *(*func(unsafe.Pointer) int)(unsafe.Pointer(&f))
+	return Option{"Cost", func(c *config) { c.cost, c.callCost = f, call }}
 }
 
 // Floor sets how many idle objects, or buffers, trimming leaves; the default is
@@ -133,7 +139,9 @@ func Idle(d time.Duration) Option {
 // not put, and stays counted as in use. A nil f means none. New and NewLocal panic if f takes another type than
 // the pool's.
 func Reset[T any](f func(*T)) Option {
-	return Option{"Reset", func(c *config) { c.reset = f }}
+	// SAFETY: GC.md fact 24; mustTake makes sure that it gets a *T.
+	call := *(*func(unsafe.Pointer))(unsafe.Pointer(&f))
+	return Option{"Reset", func(c *config) { c.reset, c.callReset = f, call }}
 }
 
 // Dirty makes a [Bytes] hand out buffers as they were put, with what their last
@@ -145,13 +153,16 @@ func Dirty() Option {
 	return Option{"Dirty", func(c *config) { c.dirty = true }}
 }
 
-// callback returns the function that an option was given, of type F.
-func callback[F any](option, title string, f any) F {
-	g, ok := f.(F)
-	if f != nil && !ok {
-		panic(fmt.Sprintf("pool: %s with a %T for %s: want a %v", option, f, title, reflect.TypeFor[F]()))
+// mustTake panics unless Reset and Cost were given functions that take a ptr.
+func (c *config) mustTake(ptr reflect.Type, title string) {
+	for _, o := range [...]struct {
+		name, result string
+		f            any
+	}{{"Reset", "", c.reset}, {"Cost", " int", c.cost}} {
+		if o.f != nil && reflect.TypeOf(o.f).In(0) != ptr {
+			panic(fmt.Sprintf("pool: %s with a %T for %s: want a func(%v)%s", o.name, o.f, title, ptr, o.result))
+		}
 	}
-	return g
 }
 
 // titleOf returns a kind and a name as messages show them.

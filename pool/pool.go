@@ -1,10 +1,6 @@
 package pool
 
 import (
-	"fmt"
-	"reflect"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
@@ -36,14 +32,8 @@ import (
 // Put then panics, not necessarily that of the goroutine that made the mistake; the
 // object is kept once.
 type Pool[T any] struct {
-	hooks atomic.Uint32 // Get or Put has more to do than the fast path does; with depot,
-	depot depot         // which is next, on the cache line that fast paths read
-
-	newFn func() *T
-	reset func(*T)
-	cost  func(*T) int
-	once  sync.Once // start
-	keeper
+	_    [0]*T   // a Pool of one type is not to be converted to one of another
+	core objects // begins with what the fast paths read
 }
 
 // New returns an empty pool. Its Get calls newFn where there is no idle object; a
@@ -54,32 +44,11 @@ type Pool[T any] struct {
 // options are [Name], [Max], [MaxBytes], [Cost], [Floor], [Idle] and [Reset]. New panics if it is given another one, if Cost or
 // Reset is for another type than T, and if Floor is above Max.
 func New[T any](newFn func() *T, opts ...Option) *Pool[T] {
-	c := configOf("New", "Name Max MaxBytes Cost Floor Idle Reset", opts)
-	p := &Pool[T]{newFn: newFn}
-	p.reset = callback[func(*T)]("Reset", titleOf("Pool", c.name), c.reset)
-	p.cost = callback[func(*T) int]("Cost", titleOf("Pool", c.name), c.cost)
-	p.once.Do(func() { p.start(c) })
+	p := new(Pool[T])
+	// SAFETY: GC.md fact 24.
+	p.core.configure((*T)(nil), *(*func() unsafe.Pointer)(unsafe.Pointer(&newFn)), opts)
 	return p
 }
-
-// start makes the pool ready, once.
-func (p *Pool[T]) start(c config) {
-	size := int(unsafe.Sizeof(*new(T)))
-	p.typ = reflect.TypeFor[*T]().String()
-	p.share = 4
-	p.configure("Pool", c)
-	p.depot.open(&p.keeper, size, magazine.Rounds, p.cost != nil, size > 0)
-	p.depots = []*depot{&p.depot}
-	if p.cost != nil {
-		p.hooks.Store(hookCost)
-	}
-	p.keeper.hooks = &p.hooks
-	p.hook()
-	p.publish()
-}
-
-// startZero is start for a pool that New did not make.
-func (p *Pool[T]) startZero() { p.start(configOf("Pool", "", nil)) }
 
 // Get returns an object: an idle one as Reset, or its last user, left it, or a new
 // one. If the function that makes it does not return, nobody gets an object; if it
@@ -90,13 +59,13 @@ func (p *Pool[T]) Get() *T {
 		return new(T)
 	}
 	if check.Enabled {
-		return p.getChecked()
+		return (*T)(p.core.getChecked((*T)(nil)))
 	}
-	if p.hooks.Load()&hookGet != 0 { // in one condition it would take three jumps
-		return p.get()
+	if p.core.hooks.Load()&hookGet != 0 { // in one condition it would take three jumps
+		return (*T)(p.core.get((*T)(nil)))
 	}
 	pid := magazine.Enter()
-	if t := p.depot.set.Table(); t != nil && t.Has(pid) {
+	if t := p.core.depot.set.Table(); t != nil && t.Has(pid) {
 		if c := t.Cell(pid); c.CanPop() {
 			x := c.Pop()
 			c.Leave()
@@ -113,7 +82,7 @@ func (p *Pool[T]) Get() *T {
 	} else {
 		magazine.Exit()
 	}
-	return p.get()
+	return (*T)(p.core.get((*T)(nil)))
 }
 
 // Put gives x to the pool, where it came from Get or not. It must not be used
@@ -122,15 +91,19 @@ func (p *Pool[T]) Get() *T {
 // what Reset and Cost do; with Cost, some nanoseconds more.
 func (p *Pool[T]) Put(x *T) {
 	if x == nil || p == nil || check.Enabled {
-		p.putSlow(x)
+		var o *objects
+		if p != nil {
+			o = &p.core
+		}
+		o.putSlow((*T)(nil), unsafe.Pointer(x))
 		return
 	}
-	if sanitize.Poisons || p.hooks.Load()&(hookCost|hookPut) != 0 {
-		p.putSlow(x)
+	if sanitize.Poisons || p.core.hooks.Load()&(hookCost|hookPut) != 0 {
+		p.core.putSlow((*T)(nil), unsafe.Pointer(x))
 		return
 	}
-	if p.reset != nil {
-		p.reset(x)
+	if p.core.reset != nil {
+		p.core.reset(unsafe.Pointer(x))
 	}
 	if sanitize.Enabled {
 		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
@@ -139,7 +112,7 @@ func (p *Pool[T]) Put(x *T) {
 		magazine.Release(unsafe.Pointer(x))
 	}
 	pid := magazine.Enter()
-	if t := p.depot.set.Table(); t != nil && t.Has(pid) {
+	if t := p.core.depot.set.Table(); t != nil && t.Has(pid) {
 		if c := t.Cell(pid); c.CanPush() {
 			c.Push(unsafe.Pointer(x))
 			c.Leave()
@@ -150,114 +123,7 @@ func (p *Pool[T]) Put(x *T) {
 	} else {
 		magazine.Exit()
 	}
-	p.put(x)
-}
-
-// get is Get's way when the P's magazine is empty, or the pool hooked.
-//
-//go:noinline
-func (p *Pool[T]) get() *T {
-	p.once.Do(p.startZero)
-	if p.hooks.Load()&hookGet != 0 {
-		if x := p.getMarked(); x != nil {
-			return x
-		}
-	}
-	x := p.depot.get()
-	if x == nil {
-		return p.make()
-	}
-	if magazine.Race {
-		magazine.Acquire(x)
-	}
-	if sanitize.Poisons {
-		sanitize.Grant(x, unsafe.Sizeof(*new(T)))
-	}
-	return (*T)(x) // SAFETY: see depot
-}
-
-// make returns a new object.
-func (p *Pool[T]) make() *T {
-	if p.newFn == nil {
-		return new(T)
-	}
-	made := false
-	defer func() {
-		if !made { // it panicked, or ended the goroutine
-			p.depot.unmiss()
-		}
-	}()
-	x := p.newFn()
-	if x == nil {
-		panic(fmt.Sprintf("pool: newFn of %s returned a nil %s", p.title(), p.typ))
-	}
-	made = true
-	if sanitize.Poisons { // where it returns what was put
-		sanitize.Grant(unsafe.Pointer(x), unsafe.Sizeof(*x))
-	}
-	return x
-}
-
-// put is Put's way when the P's magazine is full.
-//
-//go:noinline
-func (p *Pool[T]) put(x *T) {
-	p.once.Do(p.startZero)
-	p.depot.put(unsafe.Pointer(x), uint(p.depot.size))
-}
-
-// putSlow is Put where it has more to do than the fast path does.
-func (p *Pool[T]) putSlow(x *T) {
-	if p == nil {
-		if x == nil {
-			panic(fmt.Sprintf("pool: Put of a nil %v into a nil Pool", reflect.TypeFor[*T]()))
-		}
-		return
-	}
-	if x == nil {
-		p.once.Do(p.startZero)
-		panic(fmt.Sprintf("pool: Put of a nil %s into %s", p.typ, p.title()))
-	}
-	p.once.Do(p.startZero)
-	if check.Enabled && p.checks() {
-		p.putChecked(x)
-		return
-	}
-	if sanitize.Poisons {
-		sanitize.MustHave(unsafe.Pointer(x), unsafe.Sizeof(*x))
-	}
-	if p.reset != nil {
-		p.reset(x)
-	}
-	if p.hooks.Load()&hookPut != 0 && p.watchPut(x) {
-		if sanitize.Enabled {
-			sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
-		}
-		return
-	}
-	cost := p.depot.size
-	if p.cost != nil {
-		cost = p.costOf(x)
-	}
-	if sanitize.Enabled {
-		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
-	}
-	if magazine.Race {
-		magazine.Release(unsafe.Pointer(x))
-	}
-	p.depot.put(unsafe.Pointer(x), uint(cost))
-}
-
-// costOf returns what Cost says of x.
-func (p *Pool[T]) costOf(x *T) int {
-	done := false
-	defer p.depot.dropUnless(&done)
-	cost := p.cost(x)
-	if cost < 0 {
-		panic(fmt.Sprintf("pool: Cost of %s is %d bytes for a %s: want 0 or more", p.title(), cost, p.typ))
-	}
-	done = true
-	return cost
+	p.core.put((*T)(nil), unsafe.Pointer(x))
 }
 
 // Shrink drops all idle objects but [Floor], those of the Ps included, and returns
@@ -269,7 +135,7 @@ func (p *Pool[T]) Shrink() int {
 	if p == nil {
 		return 0
 	}
-	n, _ := p.shrink()
+	n, _ := p.core.shrink()
 	return n
 }
 
@@ -279,6 +145,5 @@ func (p *Pool[T]) Stats() Stats {
 	if p == nil {
 		return Stats{}
 	}
-	p.once.Do(p.startZero)
-	return p.stats()
+	return p.core.statsOf((*T)(nil))
 }

@@ -20,12 +20,12 @@ func (b *Bytes) mustHave(p *[]byte) {
 }
 
 // getGranted is Get with -asan and -msan.
-func (l *Local[T]) getGranted() *T {
-	if l.top == nil {
-		l.fill()
+func (l *local) getGranted() unsafe.Pointer {
+	if l.front().top == nil {
+		l.fill(nil)
 	}
 	x := l.take()
-	sanitize.Grant(unsafe.Pointer(x), unsafe.Sizeof(*x))
+	sanitize.Grant(x, l.elem.Size())
 	return x
 }
 

@@ -1,0 +1,176 @@
+package pool
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/sanitize"
+)
+
+// An objects is what Pools of all types have in common. Each function with a type
+// parameter is compiled for each type of a program, and each method of a type that such
+// a function has as a receiver twice. So a Pool has its exported methods and the fast
+// paths in them; the rest is here, the same code for all types, and does not inline into
+// them.
+type objects struct {
+	reset func(unsafe.Pointer)
+	hooks atomic.Uint32 // Get or Put has more to do than the fast path does; with depot,
+	depot depot         // which is next, on the cache line that fast paths read
+
+	elem  reflect.Type          // of an object
+	newFn func() unsafe.Pointer // nil: new(T)
+	cost  func(unsafe.Pointer) int
+	once  sync.Once // start
+	keeper
+}
+
+// configure makes the pool ready, with options. null is a nil pointer to an object, for
+// its type.
+func (o *objects) configure(null any, newFn func() unsafe.Pointer, opts []Option) {
+	c := configOf("New", "Name Max MaxBytes Cost Floor Idle Reset", opts)
+	c.mustTake(reflect.TypeOf(null), titleOf("Pool", c.name))
+	o.newFn, o.reset, o.cost = newFn, c.callReset, c.callCost
+	o.once.Do(func() { o.start(null, c) })
+}
+
+// startZero is start for a pool that New did not make.
+func (o *objects) startZero(null any) { o.start(null, configOf("Pool", "", nil)) }
+
+// start makes the pool ready, once.
+func (o *objects) start(null any, c config) {
+	ptr := reflect.TypeOf(null)
+	o.elem, o.typ = ptr.Elem(), ptr.String()
+	size := int(o.elem.Size())
+	o.share = 4
+	o.keeper.configure("Pool", c)
+	o.depot.open(&o.keeper, size, magazine.Rounds, o.cost != nil, size > 0)
+	o.depots = []*depot{&o.depot}
+	if o.cost != nil {
+		o.hooks.Store(hookCost)
+	}
+	o.keeper.hooks = &o.hooks
+	o.hook()
+	o.publish()
+}
+
+// get is Get's way when the P's magazine is empty, or the pool hooked.
+//
+//go:noinline
+func (o *objects) get(null any) unsafe.Pointer {
+	o.once.Do(func() { o.startZero(null) })
+	if o.hooks.Load()&hookGet != 0 {
+		if x := o.getMarked(); x != nil {
+			return x
+		}
+	}
+	x := o.depot.get()
+	if x == nil {
+		return o.make()
+	}
+	if magazine.Race {
+		magazine.Acquire(x)
+	}
+	if sanitize.Poisons {
+		sanitize.Grant(x, o.elem.Size())
+	}
+	return x
+}
+
+// make returns a new object.
+func (o *objects) make() unsafe.Pointer {
+	if o.newFn == nil {
+		return reflect.New(o.elem).UnsafePointer()
+	}
+	made := false
+	defer func() {
+		if !made { // it panicked, or ended the goroutine
+			o.depot.unmiss()
+		}
+	}()
+	x := o.newFn()
+	if x == nil {
+		panic(fmt.Sprintf("pool: newFn of %s returned a nil %s", o.title(), o.typ))
+	}
+	made = true
+	if sanitize.Poisons { // where it returns what was put
+		sanitize.Grant(x, o.elem.Size())
+	}
+	return x
+}
+
+// put is Put's way when the P's magazine is full.
+//
+//go:noinline
+func (o *objects) put(null any, x unsafe.Pointer) {
+	o.once.Do(func() { o.startZero(null) })
+	o.depot.put(x, uint(o.depot.size))
+}
+
+// putSlow is Put where it has more to do than the fast path does. A nil o is that of a
+// nil Pool.
+//
+//go:noinline
+func (o *objects) putSlow(null any, x unsafe.Pointer) {
+	if o == nil {
+		if x == nil {
+			panic(fmt.Sprintf("pool: Put of a nil %T into a nil Pool", null))
+		}
+		return
+	}
+	o.once.Do(func() { o.startZero(null) })
+	if x == nil {
+		panic(fmt.Sprintf("pool: Put of a nil %s into %s", o.typ, o.title()))
+	}
+	if check.Enabled && o.checks() {
+		o.putChecked(x)
+		return
+	}
+	if sanitize.Poisons {
+		sanitize.MustHave(x, o.elem.Size())
+	}
+	if o.reset != nil {
+		o.reset(x)
+	}
+	if o.hooks.Load()&hookPut != 0 && o.watchPut(x) {
+		if sanitize.Enabled {
+			sanitize.Revoke(x, o.elem.Size())
+		}
+		return
+	}
+	cost := o.depot.size
+	if o.cost != nil {
+		cost = o.costOf(x)
+	}
+	if sanitize.Enabled {
+		sanitize.Revoke(x, o.elem.Size())
+	}
+	if magazine.Race {
+		magazine.Release(x)
+	}
+	o.depot.put(x, uint(cost))
+}
+
+// costOf returns what Cost says of x.
+func (o *objects) costOf(x unsafe.Pointer) int {
+	done := false
+	defer o.depot.dropUnless(&done)
+	cost := o.cost(x)
+	if cost < 0 {
+		panic(fmt.Sprintf("pool: Cost of %s is %d bytes for a %s: want 0 or more", o.title(), cost, o.typ))
+	}
+	done = true
+	return cost
+}
+
+// statsOf is Stats.
+//
+//go:noinline
+func (o *objects) statsOf(null any) Stats {
+	o.once.Do(func() { o.startZero(null) })
+	return o.stats()
+}
