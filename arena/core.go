@@ -176,7 +176,7 @@ func (b block) clear(lo, hi int) {
 	}
 }
 
-// reopen is the quick way of enter and show for a lane that was in use in the
+// reopen is the quick way of enter for a lane that was in use in the
 // round before, the first step of each lane of a steady program in each round.
 func (l *lane) reopen() bool {
 	if l.active || !l.listed || l.n == 0 || l.a != nil && !l.a.isUsable() {
@@ -210,12 +210,12 @@ func (l *lane) start() {
 }
 
 // set makes b the open chunk, at rest.
-func (l *lane) set(b block) { l.show(opOpen, b) }
+func (l *lane) set(b block) { l.open(opOpen, b) }
 
 // renew makes a new chunk the open one, at rest.
-func (l *lane) renew(n int) { l.show(opGrow, block{n: n}) }
+func (l *lane) renew(n int) { l.open(opGrow, block{n: n}) }
 
-func (l *lane) show(o op, b block) {
+func (l *lane) open(o op, b block) {
 	l.base = addr.Memory(addr.Pointer(l.do(o, b, 0, 0)))
 	l.n, l.mem = b.n, b.mem
 	*l.lo, *l.i = 0, 0
@@ -241,17 +241,16 @@ func (l *lane) more(op string, n int) error {
 	if l.free() >= n {
 		return nil
 	}
-	b := l.takeSpare(n)
-	if b.n == 0 {
+	if b := l.takeSpare(n); b.n > 0 {
+		l.leaveOpen()
+		l.set(b)
+	} else {
 		granted, err := l.a.chargeElems(max(n, l.nextLen()), n, l.size)
 		if err != nil {
 			return err
 		}
 		l.leaveOpen()
 		l.renew(granted)
-	} else {
-		l.leaveOpen()
-		l.set(b)
 	}
 	l.start()
 	l.checkInvariants()

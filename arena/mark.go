@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Mark is a point in the life of an arena to which [Arena.Release] returns.
@@ -165,9 +164,7 @@ func (l *lane) releaseLarge(b block) {
 		l.retireLarge(b)
 	}
 	l.a.credit(b.n*l.size, 1)
-	if sanitize.Enabled {
-		l.revokeRange(b, 0, b.n)
-	}
+	l.revokeRange(b.base(), 0, b.n)
 	l.rest.largeLen -= b.n
 }
 
@@ -175,6 +172,6 @@ func (l *lane) releaseLarge(b block) {
 func (l *lane) takeBack(from, to int) {
 	if from < to {
 		l.do(opClear, block{}, from, to)
-		l.revokeOpen(from, to)
+		l.revokeRange(l.base, from, to)
 	}
 }

@@ -24,30 +24,23 @@ func (l *lane) revoke() {
 	if !sanitize.Enabled || !l.active {
 		return
 	}
-	l.revokeOpen(0, *l.lo)
-	l.revokeOpen(*l.i, l.n)
+	l.revokeRange(l.base, 0, *l.lo)
+	l.revokeRange(l.base, *l.i, l.n)
 	if l.rest == nil {
 		return
 	}
 	for _, s := range l.rest.full {
-		l.revokeRange(s.block, 0, s.lo)
-		l.revokeRange(s.block, s.hi, s.n)
+		l.revokeRange(s.base(), 0, s.lo)
+		l.revokeRange(s.base(), s.hi, s.n)
 	}
 	for _, b := range l.rest.large {
-		l.revokeRange(b, 0, b.n)
+		l.revokeRange(b.base(), 0, b.n)
 	}
 }
 
-// revokeRange takes back elements of a chunk.
-func (l *lane) revokeRange(b block, from, to int) {
+// revokeRange takes back elements of the chunk that begins at base.
+func (l *lane) revokeRange(base *byte, from, to int) {
 	if sanitize.Enabled && from < to {
-		sanitize.RevokeRange(addr.Data(b.mem), uintptr(from*l.size), uintptr(to*l.size))
-	}
-}
-
-// revokeOpen takes back elements of the open chunk.
-func (l *lane) revokeOpen(from, to int) {
-	if sanitize.Enabled && from < to {
-		sanitize.RevokeRange(addr.Add(l.base, 0), uintptr(from*l.size), uintptr(to*l.size))
+		sanitize.Revoke(addr.Add(base, from*l.size), uintptr((to-from)*l.size))
 	}
 }
