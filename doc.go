@@ -13,13 +13,10 @@
 //   - [github.com/haven-mem/haven/memctx]: a tree of lifetimes, each with an arena,
 //     a limit and an owner; [github.com/haven-mem/haven/memhttp] has one for each
 //     request, and [github.com/haven-mem/haven/debugpage] shows it.
-//   - [github.com/haven-mem/haven/check]: reports of memory mistakes, in the check
-//     build.
+//   - [github.com/haven-mem/haven/check]: what finds memory mistakes: the check build,
+//     the sampled guard, stale pointers, leaks.
 //   - [github.com/haven-mem/haven/shape]: size, alignment and pointer words of
 //     any type, to see what the garbage collector has to look at.
-//
-// The root itself has what concerns all of them: the sampled guard, which finds memory
-// mistakes in production, see [SetGuard].
 //
 // README.md helps to choose, DESIGN.md tells how it works and why, and GC.md
 // lists the facts about Go's runtime that it relies on. The command

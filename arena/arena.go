@@ -7,10 +7,10 @@ import (
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // An Arena is memory for values of any type that end together.
@@ -56,8 +56,8 @@ type Arena struct {
 
 	callbacks []func()
 	calling   bool
-	watched   escape.Countdown // Resets to the next one that is watched
-	guarded   guard.Countdown  // and to the next that the guard samples
+	watched   stale.Countdown // Resets to the next one that is watched
+	guarded   guard.Countdown // and to the next that the guard samples
 	frames    []frame
 	positions []position
 	serial    uint64
@@ -203,7 +203,7 @@ func LaneOf[T any](a *Arena) *Lane[T] {
 // reserved. A lane that took several chunks goes on with one of the size that
 // was needed; a peak is forgotten over the following Resets; and what is kept is
 // at most the arena's Retain. Once in a while it does not keep the memory of
-// one type, to find pointers into it: see [VerifyNoEscapes]. On a nil or unused arena Reset does
+// one type, to find pointers into it: see VerifyNoStale of package check. On a nil or unused arena Reset does
 // nothing. It panics after Free.
 func (a *Arena) Reset() {
 	if a == nil {
@@ -212,7 +212,7 @@ func (a *Arena) Reset() {
 	a.checkUsable("Reset")
 	a.runCallbacks(0, "Reset")
 	a.resets++
-	var r *escape.Release
+	var r *stale.Release
 	one := -1 // of the lanes is watched; -1: each
 	if a.watched.Due() && len(a.listed) > 0 {
 		r, one = a.choose()

@@ -15,7 +15,7 @@ import (
 // and in the world.
 func TestPoolInBubbles(t *testing.T) {
 	if !testkit.InChild(t) {
-		testkit.MustChild(t, "HAVEN_ESCAPES=0")
+		testkit.MustChild(t, "HAVEN_STALE=0")
 		return
 	}
 	var p arena.Pool

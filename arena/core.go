@@ -7,8 +7,8 @@ import (
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // A lane is what lanes of all types have in common: which chunks there are, and how
@@ -40,7 +40,7 @@ type lane struct {
 	guarded bool       // a chunk is on pages of its own, or was since the last Reset
 	heap    bool       // of the nil arena: every value is an object of Go's heap
 
-	watched escape.Countdown // Resets of the lane by itself to the next one that is watched
+	watched stale.Countdown // Resets of the lane by itself to the next one that is watched
 }
 
 // A block is memory for n values of one type. That mem knows the type makes sure that

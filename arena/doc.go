@@ -32,7 +32,7 @@
 //
 // Who keeps a pointer over a Reset is found: of one Reset in 1024 the memory is
 // not handed out again, and the garbage collector tells what still refers to it. See
-// [Escapes], and [VerifyNoEscapes] for tests.
+// StalePointers of package check, and VerifyNoStale for tests.
 //
 // Everything handed out is zero. Reset clears what was used, so that nothing
 // from before stays reachable through the arena.

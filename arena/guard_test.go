@@ -152,13 +152,13 @@ func fillPlain(a *arena.Arena) {
 	}
 }
 
-// A release of guarded chunks that is watched for escapes has no weak pointers to them.
-func TestGuardAndEscapes(t *testing.T) {
-	if os.Getenv("HAVEN_ESCAPES") != "" {
+// A release of guarded chunks that is watched for stale pointers has no weak pointers to them.
+func TestGuardAndStale(t *testing.T) {
+	if os.Getenv("HAVEN_STALE") != "" {
 		t.Skip("the environment says who is watched")
 	}
 	a := onPages(t)
-	arena.VerifyNoEscapes(t)
+	check.VerifyNoStale(t)
 	for range 10 {
 		arena.New[plain](a)
 		arena.New[node](a)

@@ -2,9 +2,9 @@ package arena
 
 import (
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // reset is the Reset of a lane by itself.
@@ -22,8 +22,8 @@ func (l *lane) reset() {
 	if !l.active {
 		return
 	}
-	var r *escape.Release
-	if l.watched.Due() && escape.Affords(l.reserved()*l.size) {
+	var r *stale.Release
+	if l.watched.Due() && stale.Affords(l.reserved()*l.size) {
 		r = l.a.beginRelease()
 	}
 	l.rewindTo(r)
@@ -63,7 +63,7 @@ func (l *lane) rewind() (bytes int, listed bool) {
 
 // rewindTo is rewind of any lane. If r is not nil the chunks of a lane in use are added
 // to it, and none stays.
-func (l *lane) rewindTo(r *escape.Release) (bytes int, listed bool) {
+func (l *lane) rewindTo(r *stale.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	outgrown := l.settle(used)
 	if check.Enabled && l.retireAll() {

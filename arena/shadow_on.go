@@ -10,8 +10,8 @@ import (
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/clock"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // In the check build a lane knows where each of its allocations was made, and what
@@ -88,13 +88,13 @@ func (r *retirement) end(a *Arena, busy *check.Busy) {
 		return
 	}
 	x := check.Retired{List: r.list}
-	if escape.Each() {
+	if stale.Each() {
 		what, name, made, site, now := "lane", "", (*leak.Site)(nil), r.site, clock.Now()
 		if a != nil {
 			what, name, made = "arena", a.name, a.made
 		}
 		x.Left = func(list []check.Released) {
-			w := escape.BeginAt(site, now, what, name, made, len(list))
+			w := stale.BeginAt(site, now, what, name, made, len(list))
 			for i := range list {
 				m := &list[i]
 				w.Add(m.Type.String(), addr.Memory(m.Mem), m.N*int(m.Type.Size()))
@@ -138,12 +138,12 @@ func (l *lane) begin(site check.Site) *check.Busy {
 type chunkShadow struct {
 	low              []check.Mark // allocations from the low end, in their order
 	high             []check.Site // those from the end down, of one element each
-	stale            []stale      // what Releases took back, the latest last
+	voided           []voided     // what Releases took back, the latest last
 	cleanLo, cleanHi int
 }
 
-// A stale is a part of the open chunk that a Release took back.
-type stale struct {
+// A voided is a part of the open chunk that a Release took back.
+type voided struct {
 	from, to int
 	what     *check.Released
 }
@@ -229,8 +229,8 @@ func (l *lane) reclaim(s *chunkShadow, from, to int) {
 // verify looks at poisoned elements of the open chunk.
 func (l *lane) verify(s *chunkShadow, from, to int) {
 	for i := from; i < to; i++ {
-		for k := len(s.stale) - 1; k >= 0; k-- {
-			if x := s.stale[k]; x.from <= i && i < x.to {
+		for k := len(s.voided) - 1; k >= 0; k-- {
+			if x := s.voided[k]; x.from <= i && i < x.to {
 				if bad := x.what.DamageIn(i-x.from, i-x.from+1); bad != nil {
 					bad.Now = check.Release().String()
 					check.Raise(bad)
@@ -262,11 +262,11 @@ func (l *lane) poison(s *chunkShadow, from, to int, site check.Site, marks []che
 	if from >= to {
 		return
 	}
-	s.stale = slices.DeleteFunc(s.stale, func(x stale) bool { return from <= x.from && x.to <= to })
+	s.voided = slices.DeleteFunc(s.voided, func(x voided) bool { return from <= x.from && x.to <= to })
 	r := l.released(l.base, from, to)
 	r.Site, r.Marks, r.Ends = site, marks, ends
 	r.Poison()
-	s.stale = append(s.stale, stale{from, to, r})
+	s.voided = append(s.voided, voided{from, to, r})
 }
 
 // marksFrom returns marks by the distance from an element.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // Stats describes an arena's memory in bytes. The numbers add up, for the
@@ -23,7 +23,7 @@ type Stats struct {
 	Limit     int    // 0: none
 	Chunks    int    // pieces taken from Go's heap
 	Resets    uint64 // since the arena was made
-	Escapes   uint64 // found in memory that arenas of this name had released: see [Escapes]; 0 without a name
+	Stale     uint64 // found in memory that arenas of this name had released: see StalePointers of package check; 0 without a name
 	Lanes     []LaneStats
 }
 
@@ -46,7 +46,7 @@ func (a *Arena) Stats() Stats {
 	if a == nil {
 		return Stats{}
 	}
-	s := Stats{Name: a.name, Limit: a.limit, Resets: a.resets, HighWater: a.high, Escapes: escape.Count("arena", a.name)}
+	s := Stats{Name: a.name, Limit: a.limit, Resets: a.resets, HighWater: a.high, Stale: stale.Count("arena", a.name)}
 	for _, l := range a.lanes {
 		ls := l.stats()
 		s.Lanes = append(s.Lanes, ls)
@@ -65,7 +65,7 @@ func (s Stats) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d bytes in use, %d reserved, %d at the peak, %d chunks, %d resets",
 		titleOf(s.Name), s.InUse, s.Reserved, s.HighWater, s.Chunks, s.Resets)
-	b.WriteString(escape.Also(s.Escapes))
+	b.WriteString(stale.Also(s.Stale))
 	for _, l := range s.Lanes {
 		b.WriteString("\n\t" + l.String())
 	}

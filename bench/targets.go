@@ -75,7 +75,7 @@ func meets(iv Interval, t workload.Target) bool {
 		return iv.Median >= t.Value || noWorse && iv.Hi >= 1
 	}
 	// A few allocations per round belong to the runtime, and a few to releases
-	// that are watched for escapes: what is not above 0.01 in the table is zero.
+	// that are watched for stale pointers: what is not above 0.01 in the table is zero.
 	if t.Metric == workload.MetricAllocs && t.Against == "" {
 		return iv.Median < t.Value+0.015
 	}

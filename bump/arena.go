@@ -8,9 +8,9 @@ import (
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // An Allocator hands out memory: size zero bytes whose address is a multiple
@@ -51,7 +51,7 @@ type Arena struct {
 	resets uint64
 	freed  bool
 
-	watched escape.Countdown // Resets to the next one that is watched
+	watched stale.Countdown // Resets to the next one that is watched
 
 	name     string
 	limit    int           // 0: none
@@ -230,7 +230,7 @@ func (a *Arena) leave() {
 // again. It clears what was used, and costs that. An arena of several chunks
 // goes on with one of the size that was needed; a peak is forgotten over the
 // following Resets; and a chunk of more than [Retain] is not kept. Once in a while
-// nothing is, to find pointers that were kept: see package arena's Escapes. What
+// nothing is, to find pointers that were kept: see StalePointers of package check. What
 // KeepAlive got is let go. No pointer into the arena may be used afterwards: its bytes
 // become other types. Reset panics after Free; on an unused arena it does
 // nothing.
@@ -259,7 +259,7 @@ func (a *Arena) Reset() {
 			a.credit()
 			a.peak.Cap(a.retained())
 		}
-	case a.watched.Due() && used > 0 && escape.Affords(int(a.Stats().Reserved)):
+	case a.watched.Due() && used > 0 && stale.Affords(int(a.Stats().Reserved)):
 		a.surrender()
 		a.credit()
 		a.peak.Cap(a.retained())

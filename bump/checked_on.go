@@ -9,7 +9,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/clock"
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // In the check build there is a red zone on either side of each allocation, and the
@@ -145,7 +145,7 @@ func (a *Arena) retire(keep bool) bool {
 		r.Poison()
 		x.List = append(x.List, *r)
 	}
-	if escape.Each() && a.owner == "" {
+	if stale.Each() && a.owner == "" {
 		x.Left = a.watch(site)
 	}
 	seen, size := old.seen, old.chunks[0].size
@@ -165,7 +165,7 @@ func (a *Arena) retire(keep bool) bool {
 func (a *Arena) watch(site check.Site) func([]check.Released) {
 	now, name, made := clock.Now(), a.name, a.made
 	return func(list []check.Released) {
-		w := escape.BeginAt(site, now, "bump arena", name, made, len(list))
+		w := stale.BeginAt(site, now, "bump arena", name, made, len(list))
 		for i := range list {
 			// SAFETY: GC.md fact 3: a chunk begins head bytes before its data. The
 			// pointer is for a weak one (GC.md fact 21).

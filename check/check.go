@@ -1,4 +1,15 @@
-// Package check is for tests of programs that use Haven, in the check build:
+// Package check finds memory mistakes in programs that use Haven. Use it in tests, and
+// the sampled guard and the finders in production:
+//
+//   - the check build, go test -tags haven_check, which reports every misuse it can
+//     find, with stacks (below): [Verify], [Handle], [Explain];
+//   - stale pointers, which outlive a release, in any build: [VerifyNoStale] in tests,
+//     [StalePointers] and [OnStale] in production;
+//   - leaks, contexts and arenas that are dropped, grow or live too long, in any build:
+//     [VerifyNone] in tests, [Leaks] in production;
+//   - the sampled guard for production: [SetGuard].
+//
+// # The check build
 //
 //	go test -tags haven_check ./...
 //
@@ -35,7 +46,7 @@
 // and otherwise printed in full once.
 //
 // The default build checks nothing of this, and pays nothing: there Verify and
-// Explain find nothing, but for what haven.SetGuard has guarded. The environment
+// Explain find nothing, but for what [SetGuard] has guarded. The environment
 // variable HAVEN_CHECK chooses what is checked; HAVEN_CHECK=help lists it.
 //
 // # Faults
@@ -59,7 +70,7 @@
 // Package memhttp and the interceptors for gRPC do so for handlers: a fault in one is a
 // panic, and the report is printed, with the route, or given to the function of
 // [Handle], before the panic goes on. Elsewhere a fault ends the program; where main, or
-// TestMain, has called haven.MonitorGuard, the report is printed all the same.
+// TestMain, has called [MonitorGuard], the report is printed all the same.
 //
 // Strings and slices in released memory have a length of 56,283 bytes in all, or about
 // that, so that who appends, copies or reads them takes a fault. All other numbers are
@@ -87,7 +98,7 @@ const Enabled = check.Enabled
 type Report = check.Report
 
 // Explain returns the report for a panic value that comes from what was read from
-// released memory, or from an access to memory that haven.SetGuard guards, in any build,
+// released memory, or from an access to memory that [SetGuard] guards, in any build,
 // and nil for any other value. A fault is a panic only in goroutines that called
 // debug.SetPanicOnFault(true). Of a number that does not fit the report says which memory
 // it comes from only if a function that panicked has a pointer there among its arguments,

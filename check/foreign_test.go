@@ -10,7 +10,7 @@ import (
 
 	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/check"
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/pool"
 )
@@ -38,7 +38,7 @@ func TestOutsidePointersForeign(t *testing.T) {
 // A second Put of an object that is none of Go's heap is found as any is.
 func TestForeignSecondPut(t *testing.T) {
 	mapped := testkit.Mapped(t, 1<<12)
-	defer escape.All()()
+	defer stale.All()()
 	p := pool.New(func() *[64]byte {
 		return (*[64]byte)(unsafe.Pointer(&mapped[1<<10]))
 	})

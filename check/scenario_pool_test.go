@@ -27,7 +27,7 @@ func newRecord() *record { return &record{buf: make([]byte, 0, 100)} }
 
 func resetRecord(r *record) { *r = record{buf: r.buf[:0], lines: r.lines[:0]} }
 
-// newRecords returns a pool. (Its name is one that no test of escapes looks for.)
+// newRecords returns a pool. (Its name is one that no test of stale pointers looks for.)
 func newRecords() *pool.Pool[record] {
 	return pool.New(newRecord, pool.Name("records"), pool.Reset(resetRecord))
 }
@@ -242,9 +242,9 @@ var (
 // users' own, and global variables, which move between goroutines and pools.
 func TestCorrectPools(t *testing.T) {
 	if !testkit.InChild(t) { // where objects come back to the pools
-		testkit.MustChild(t, "HAVEN_ESCAPES=0", "HAVEN_CHECK=")
-		testkit.MustChild(t, "HAVEN_ESCAPES=0", "HAVEN_CHECK=poison,stacks,quarantine=8KB")
-		testkit.MustChild(t, "HAVEN_ESCAPES=0", "HAVEN_CHECK=:records")
+		testkit.MustChild(t, "HAVEN_STALE=0", "HAVEN_CHECK=")
+		testkit.MustChild(t, "HAVEN_STALE=0", "HAVEN_CHECK=poison,stacks,quarantine=8KB")
+		testkit.MustChild(t, "HAVEN_STALE=0", "HAVEN_CHECK=:records")
 	}
 	named := newRecords()
 	costed := pool.New(newRecord, pool.Cost(func(r *record) int { return cap(r.buf) }), pool.MaxBytes(10_000))

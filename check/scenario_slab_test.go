@@ -101,7 +101,7 @@ var slabScenarios = []scenario{
 		p.next = new(node)
 		here("released")
 		l.Free(p)
-		faults(func() { escaped = p.next.next })
+		faults(func() { kept = p.next.next })
 	}, []string{"use after release", "a Local"}},
 	{"table: a field written after Remove", func(here func(string)) {
 		table := slab.NewTable[node](slab.Name("sessions"))

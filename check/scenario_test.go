@@ -36,7 +36,7 @@ type scenario struct {
 	want []string // of the report
 }
 
-var escaped *node
+var kept *node
 
 var scenarios = []scenario{
 	{"arena: a field written after Reset", func(here func(string)) {
@@ -187,7 +187,7 @@ var scenarios = []scenario{
 		p.next = new(node)
 		here("released")
 		c.Free(p)
-		faults(func() { escaped = p.next.next })
+		faults(func() { kept = p.next.next })
 	}, []string{"use after release", `cache "orders"`}},
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/debugpage"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
@@ -37,9 +38,9 @@ func fake() *memctx.Snapshot {
 		Pools: []pool.Stats{{Name: "frames", Type: "*[]uint8", Idle: 12, InUse: 3, HighWater: 41, Bytes: 123456, MaxBytes: 1 << 20,
 			Hits: 750, Misses: 250, Puts: 997, Trimmed: 17, DroppedFull: 5, DroppedTwice: 1,
 			Classes: []pool.ClassStats{{Size: 4096, Idle: 12, Hits: 750, Misses: 250, Puts: 997}}}},
-		Leaks: []memctx.Leak{{Kind: "dropped", What: "context", Name: "batch", Path: "batch", Count: 3, Bytes: 120 << 10,
+		Leaks: []check.Finding{{Kind: "dropped", What: "context", Name: "batch", Path: "batch", Count: 3, Bytes: 120 << 10,
 			Age: 5 * time.Minute, Stack: "main.work()\n\t/src/main.go:12\n"},
-			{Kind: "escaped", What: "arena", Name: "request", Count: 2, Bytes: 8 << 10, Age: time.Minute,
+			{Kind: "stale", What: "arena", Name: "request", Count: 2, Bytes: 8 << 10, Age: time.Minute,
 				Type: "main.node", Chunks: 2, Released: "main.serve()\n\t/src/main.go:34\n"}},
 	}
 }

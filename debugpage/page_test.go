@@ -73,7 +73,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		`<span class="tag">dropped</span> context batch`, `<pre tabindex="0">main.work()`, `<data value="3">3</data> times, the latest 5 min 0 s old, with <data value="122880"`,
-		`<span class="tag">escaped</span> arena request`, ` of main.node</p><details><summary>where it was released</summary><pre tabindex="0">main.serve()`,
+		`<span class="tag">stale</span> arena request`, ` of main.node</p><details><summary>where it was released</summary><pre tabindex="0">main.serve()`,
 		`<data value="6291456" title="6,291,456 bytes">6.0 MiB</data>`, // exact figures beside the round ones
 	} {
 		if !strings.Contains(page, want) {

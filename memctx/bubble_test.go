@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
@@ -17,7 +18,7 @@ import (
 // ages returns the ages of all findings about contexts of a name, by kind.
 func ages(name string) map[string]time.Duration {
 	found := map[string]time.Duration{}
-	for _, l := range memctx.Leaks() {
+	for _, l := range check.Leaks() {
 		if l.Name == name {
 			found[l.Kind] = l.Age
 		}
@@ -44,12 +45,12 @@ func TestContextsInBubble(t *testing.T) {
 		if s := inner.Stats(); s.Age != time.Hour || outer.Stats().Age != 0 {
 			t.Errorf("after an hour %v old, and the one made outside %v", s.Age, outer.Stats().Age)
 		}
-		memctx.Leaks()
+		check.Leaks()
 		if a := ages("old in a bubble"); a["old"] != time.Hour {
 			t.Errorf("not found to be old: %v", a)
 		}
 		if len(ages("made outside"))+len(ages("fresh in a bubble")) > 0 {
-			t.Errorf("found: %v", memctx.Leaks())
+			t.Errorf("found: %v", check.Leaks())
 		}
 		old.Delete()
 		fresh.Delete()
@@ -65,8 +66,8 @@ func TestContextsInBubble(t *testing.T) {
 
 // The cleanup of what was dropped in a bubble runs in the world.
 func TestDroppedInBubble(t *testing.T) {
-	memctx.SampleStacks(1)
-	defer memctx.SampleStacks(128)
+	check.SampleStacks(1)
+	defer check.SampleStacks(128)
 	synctest.Test(t, func(t *testing.T) {
 		memctx.New("dropped in a bubble")
 		arena.MakeSlice[int](arena.NewArena(arena.Name("arena dropped in a bubble")), 10, 10)

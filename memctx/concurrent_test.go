@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
@@ -163,7 +164,7 @@ func TestConcurrent(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		}
-		memctx.Leaks()
+		check.Leaks()
 		for range memctx.Names() {
 		}
 		runtime.GC()

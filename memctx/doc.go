@@ -40,8 +40,8 @@
 //
 // [WriteReport] shows the tree as text or JSON, [DumpOnSignal] does on a signal,
 // [WriteProfile] writes what go tool pprof reads. [Roots], [Names] and
-// [Context.Stats] are for programs, package debugpage is for browsers. [Leaks] and
-// [VerifyNone] find what was not ended, and what was kept beyond the end.
+// [Context.Stats] are for programs, package debugpage is for browsers. Leaks and
+// VerifyNone of package check find what was not ended, and what was kept beyond the end.
 //
 // The idea is that of Postgres' memory contexts (src/backend/utils/mmgr/README),
 // with the garbage collector as the net under it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -227,7 +228,7 @@ func ExampleMaxAge() {
 	upload := memctx.New("upload", memctx.MaxAge(time.Nanosecond))
 	for upload.Stats().Age < time.Microsecond {
 	}
-	for _, l := range memctx.Leaks() {
+	for _, l := range check.Leaks() {
 		if l.Name == "upload" && l.Kind == "old" {
 			fmt.Println(l.Kind, l.Path)
 		}
@@ -237,8 +238,8 @@ func ExampleMaxAge() {
 }
 
 func ExampleSampleStacks() {
-	memctx.SampleStacks(1) // in tests: all
-	defer memctx.SampleStacks(128)
+	check.SampleStacks(1) // in tests: all
+	defer check.SampleStacks(128)
 	forgotten := memctx.New("forgotten")
 	defer forgotten.Delete()
 }
@@ -246,8 +247,8 @@ func ExampleSampleStacks() {
 func ExampleVerifyNone() {
 	// In a test package:
 	test := func(t *testing.T) {
-		memctx.SampleStacks(1)
-		t.Cleanup(func() { memctx.VerifyNone(t) })
+		check.SampleStacks(1)
+		t.Cleanup(func() { check.VerifyNone(t) })
 	}
 	_ = test
 }
@@ -323,7 +324,7 @@ func ExampleReserve() {
 }
 
 func ExampleLeaks() {
-	for _, l := range memctx.Leaks() {
+	for _, l := range check.Leaks() {
 		fmt.Println(l.Count, l.Kind, l.Name, l.Stack)
 	}
 }

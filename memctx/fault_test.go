@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -123,7 +124,7 @@ func (j *job) check(t *testing.T, what string) {
 		}
 	}
 	checkNames(t, jobNames...)
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 	if t.Failed() {
 		t.FailNow()
 	}

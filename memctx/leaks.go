@@ -1,84 +1,27 @@
 package memctx
 
 import (
-	"fmt"
-	"math"
 	"sync/atomic"
-	"time"
 
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
 )
 
-// The leak finder. Four things are found: roots, and arenas with a name, that
-// the program dropped without ending them; contexts that are larger at each of
-// many resets; contexts that are older than their [MaxAge]; and memory that is
-// referred to after its release, see [arena.Escapes]. The first costs a
-// cleanup for each root and each sampled arena, the second a comparison for each
-// reset, the third a comparison for each context when somebody looks. Where a
-// context was made is known of those that were sampled, see [SampleStacks].
+// The contexts' part in the leak finder (check.Leaks). It finds roots that the program
+// dropped without ending them, which costs a cleanup for each root; contexts that are
+// larger at each of many resets, which costs a comparison for each; and contexts that
+// are older than their [MaxAge], which costs a step for each context when somebody
+// looks. Where a context was made is known of those that were sampled.
 
-// A Leak is one or more findings of the leak finder.
-type Leak struct {
-	Kind  string // "dropped", "grows", "old" or "escaped"
-	What  string // "context" or "arena"; of escapes see [arena.Escape]
-	Name  string
-	Path  string        // of a context: the latest one
-	Count uint64        // findings of this kind, name and stack
-	Bytes int           // of the latest, in chunks
-	Age   time.Duration // of the latest
-	Stack string        // where it was made, as in a panic; "" if that was not sampled
+func init() { leak.Contexts.Age, leak.Contexts.Open = watchAges, open }
 
-	// Of escapes alone.
-	Type     string // of the values in the memory
-	Chunks   int    // pieces of memory, of the latest
-	Released string // the stack of the release
-}
-
-// String returns the finding in a line, and the stack in those that follow.
-func (l Leak) String() string {
-	name := l.Path
-	if name == "" {
-		name = l.Name
-	}
-	if l.Kind == leak.Escaped {
-		return escape.Text(leak.Finding(l))
-	}
-	return fmt.Sprintf("%d × %s %s %s: %d bytes, %v old\n%s", l.Count, l.What, name, l.Kind, l.Bytes, l.Age.Round(time.Millisecond), l.Stack)
-}
-
-// Leaks returns what the leak finder found since the program's start, those found
-// most often first. A program that drops its contexts and arenas is not wrong,
-// only slower: their memory goes to the garbage collector. It costs a step for
-// each context there is if one was ever given a [MaxAge].
-func Leaks() []Leak {
+// watchAges reports the contexts that are older than they may be.
+func watchAges() {
 	if aging.Load() {
 		all := takeCensus(nil)
 		for i := range all.entries {
 			all.entries[i].c.watchAge(all.entries[i].total.Bytes)
 		}
 	}
-	return findings()
-}
-
-func findings() []Leak {
-	list := []Leak{}
-	for _, f := range leak.All() {
-		list = append(list, Leak(f))
-	}
-	return list
-}
-
-// SampleStacks makes one context or arena in every take down where it is made,
-// for the leak finder and [VerifyNone]: 1 for all, 0 for none, 128 unless set. A
-// stack costs about a microsecond and 300 bytes. Arenas, other than contexts, are
-// watched for being dropped only if they are sampled. It panics if every is
-// negative.
-func SampleStacks(every int) {
-	if every < 0 {
-		panic(fmt.Sprintf("memctx: SampleStacks(%d): want 1 for all, 0 for none, or one in how many", every))
-	}
-	leak.SampleEvery(uint32(min(uint64(every), math.MaxUint32)))
 }
 
 // growsAfter is at how many resets in a row a context must have been larger than

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
 // found returns the findings of a kind about a name.
-func found(kind, name string) (list []memctx.Leak) {
-	for _, l := range memctx.Leaks() {
+func found(kind, name string) (list []check.Finding) {
+	for _, l := range append(check.Leaks(), check.StalePointers()...) {
 		if l.Kind == kind && l.Name == name {
 			list = append(list, l)
 		}
@@ -24,7 +25,7 @@ func found(kind, name string) (list []memctx.Leak) {
 }
 
 // count returns how many findings those are.
-func count(list []memctx.Leak) (n uint64) {
+func count(list []check.Finding) (n uint64) {
 	for _, l := range list {
 		n += l.Count
 	}
@@ -33,8 +34,8 @@ func count(list []memctx.Leak) (n uint64) {
 
 // sampled makes the leak finder take down all stacks during a test.
 func sampled(t testing.TB) {
-	memctx.SampleStacks(1)
-	t.Cleanup(func() { memctx.SampleStacks(128) })
+	check.SampleStacks(1)
+	t.Cleanup(func() { check.SampleStacks(128) })
 }
 
 // here returns the file and line of its caller, less so many lines.
@@ -170,7 +171,7 @@ func TestLeakOfArena(t *testing.T) {
 	for range 5 {
 		testkit.CollectGarbage()
 	}
-	for _, l := range memctx.Leaks() {
+	for _, l := range append(check.Leaks(), check.StalePointers()...) {
 		if slices.Contains([]string{"dropped freed", "", "dropped pooled", "dropped context's"}, l.Name) {
 			t.Errorf("%v", l)
 		}
@@ -271,14 +272,14 @@ func TestLeakOfAge(t *testing.T) {
 	for last.Stats().Age < time.Millisecond {
 	}
 	s := memctx.TakeSnapshot()
-	if !slices.ContainsFunc(s.Leaks, func(l memctx.Leak) bool { return l.Kind == "old" && l.Name == "aged too" }) {
+	if !slices.ContainsFunc(s.Leaks, func(l check.Finding) bool { return l.Kind == "old" && l.Name == "aged too" }) {
 		t.Errorf("%+v", s.Leaks)
 	}
 }
 
 // Those found most often come first.
 func TestLeakOrder(t *testing.T) {
-	list := memctx.Leaks()
+	list := check.Leaks()
 	for i := 1; i < len(list); i++ {
 		if list[i].Count > list[i-1].Count {
 			t.Errorf("%v\ncomes behind\n%v", list[i], list[i-1])
@@ -291,10 +292,10 @@ func TestLeakOrder(t *testing.T) {
 
 // One context in so many is sampled.
 func TestSampleStacks(t *testing.T) {
-	defer memctx.SampleStacks(128)
+	defer check.SampleStacks(128)
 	n := fewer(200_000, 40_000)
 	for _, every := range []int{0, 1, 10, 128} {
-		memctx.SampleStacks(every)
+		check.SampleStacks(every)
 		server := memctx.New("sampled")
 		for range n - 1 {
 			server.Child("sampled")
@@ -319,5 +320,5 @@ func TestSampleStacks(t *testing.T) {
 			t.Errorf("1 in %d: %d of %d are sampled", every, stacks, n)
 		}
 	}
-	testkit.PanicText(t, "memctx: SampleStacks(-1): want 1 for all, 0 for none, or one in how many", func() { memctx.SampleStacks(-1) })
+	testkit.PanicText(t, "check: SampleStacks(-1): want 1 for all, 0 for none, or one in how many", func() { check.SampleStacks(-1) })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/scope"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
@@ -238,7 +239,7 @@ func TestDeleteByHolder(t *testing.T) {
 		if !late {
 			parent.Delete()
 		}
-		memctx.VerifyNone(t)
+		check.VerifyNone(t)
 	}
 }
 

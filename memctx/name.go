@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/arena"
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // A kind is what contexts of one name share: counters, and the warm arenas, since
@@ -183,7 +183,7 @@ func newTally() *tally {
 		t.at[k] = len(t.list)
 		t.list = append(t.list, NameStats{
 			Name: k.name, Created: k.created.Load(), Deleted: k.deleted.Load(), Abandoned: k.abandoned.Load(),
-			Dropped: k.dropped.Load(), LimitErrors: k.limitErrors.Load(), Escapes: escape.Count("arena", k.name),
+			Dropped: k.dropped.Load(), LimitErrors: k.limitErrors.Load(), Stale: stale.Count("arena", k.name),
 			Usage: Usage{Peak: int(k.peak.Load())}, Warm: k.pool.Stats(),
 		})
 		return true
@@ -216,5 +216,5 @@ func (t *tally) sorted() []NameStats {
 // String returns the numbers in one line.
 func (s NameStats) String() string {
 	return fmt.Sprintf("%s: %d live (%d held) with %d bytes in %d chunks, at most %d in one; %d created, %d deleted, %d abandoned, %d dropped, %d limit errors%s; %v",
-		s.Name, s.Live, s.Held, s.Bytes, s.Chunks, s.Peak, s.Created, s.Deleted, s.Abandoned, s.Dropped, s.LimitErrors, escape.Also(s.Escapes), s.Warm)
+		s.Name, s.Live, s.Held, s.Bytes, s.Chunks, s.Peak, s.Created, s.Deleted, s.Abandoned, s.Dropped, s.LimitErrors, stale.Also(s.Stale), s.Warm)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
@@ -58,7 +59,7 @@ func inChild(t *testing.T) bool {
 		testkit.MustChild(t)
 		return false
 	}
-	memctx.SampleStacks(0)
+	check.SampleStacks(0)
 	return true
 }
 
@@ -171,8 +172,8 @@ func TestReportSections(t *testing.T) {
 
 // Names reach the terminal of who reads the report.
 func TestReportQuotes(t *testing.T) {
-	memctx.SampleStacks(0)
-	defer memctx.SampleStacks(128)
+	check.SampleStacks(0)
+	defer check.SampleStacks(128)
 	for name, want := range map[string]string{
 		"quote \x1b[31mred":     `"quote \x1b[31mred"`,
 		"quote two\nlines":      `"quote two\nlines"`,

@@ -1,7 +1,7 @@
 package memctx_test
 
-import "github.com/haven-mem/haven/internal/escape"
+import "github.com/haven-mem/haven/internal/stale"
 
 // Tests say what contexts of a name keep for those that follow, so none of their
 // releases is watched but where they ask for it.
-func init() { escape.SampleEvery(0) }
+func init() { stale.SampleEvery(0) }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
 )
@@ -16,9 +18,9 @@ type Snapshot struct {
 	Time     time.Time
 	Contexts []Row // each parent before its children
 	Names    []NameStats
-	Caches   []slab.Stats // those with a name
-	Pools    []pool.Stats // those with a name
-	Leaks    []Leak
+	Caches   []slab.Stats    // those with a name
+	Pools    []pool.Stats    // those with a name
+	Leaks    []check.Finding // stale pointers among them
 }
 
 // A Row is a context in a [Snapshot].
@@ -57,7 +59,7 @@ func snapshotOf(c *Context, children int) *Snapshot {
 		Names:    names.sorted(),
 		Caches:   slices.AppendSeq([]slab.Stats{}, slab.Caches()),
 		Pools:    slices.AppendSeq([]pool.Stats{}, pool.Pools()),
-		Leaks:    findings(),
+		Leaks:    leak.All(),
 	}
 }
 

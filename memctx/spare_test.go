@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/scope"
 	"github.com/haven-mem/haven/memctx"
 )
@@ -48,7 +49,7 @@ func TestSpare(t *testing.T) {
 		checkAll(t, root, above, below)
 		root.Delete()
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestSpareOverReset resets a context of which a text is read after that.
@@ -70,5 +71,5 @@ func TestSpareOverReset(t *testing.T) {
 		t.Error("memory that has none of the texts was left to the garbage collector")
 	}
 	scope.Delete(above)
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }

@@ -53,7 +53,7 @@ type NameStats struct {
 	Abandoned   uint64
 	Dropped     uint64 // roots left to the garbage collector without Delete
 	LimitErrors uint64 // at a limit of a context of this name
-	Escapes     uint64 // found in memory that arenas of this name had released: see Escapes of package arena
+	Stale       uint64 // found in memory that arenas of this name had released: see StalePointers of package check
 	Warm        arena.PoolStats
 }
 

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	testkit.CollectGarbage() // roots that were dropped on purpose
 	if v := new(verdict); code == 0 {
-		if memctx.VerifyNone(v); v.text != "" {
+		if check.VerifyNone(v); v.text != "" {
 			fmt.Fprintln(os.Stderr, v.text)
 			code = 1
 		}
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 type verdict struct{ text string }
 
 func (v *verdict) Helper()                           {}
+func (v *verdict) Cleanup(func())                    {}
 func (v *verdict) Errorf(format string, args ...any) { v.text += fmt.Sprintf(format, args...) }
 
 // fewer returns n, or few with -short, and under the race detector, which takes ten
@@ -277,8 +279,8 @@ func TestSteady(t *testing.T) {
 	testkit.NeedsExactAllocs(t)
 	server := memctx.New("steady server", memctx.Limit(1<<20))
 	defer server.Delete()
-	memctx.SampleStacks(0)
-	defer memctx.SampleStacks(128)
+	check.SampleStacks(0)
+	defer check.SampleStacks(128)
 	n := testing.AllocsPerRun(200, func() {
 		c := server.Child("steady", memctx.Limit(1<<16))
 		for range 2 {

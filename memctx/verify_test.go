@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
@@ -13,7 +14,7 @@ import (
 // verify returns what VerifyNone says.
 func verify() string {
 	v := new(verdict)
-	memctx.VerifyNone(v)
+	check.VerifyNone(v)
 	return v.text
 }
 
@@ -28,7 +29,7 @@ func TestVerifyNone(t *testing.T) {
 	arena.MakeSlice[byte](conn.Arena(), 0, 5000)
 	text := verify()
 	for _, want := range []string{
-		"memctx: 2 contexts are still open:\nserver: 0 bytes in 0 chunks, ", " with 1 contexts below, ", "\nserver/conn[1]: ",
+		"haven: 2 contexts are still open:\nserver: 0 bytes in 0 chunks, ", " with 1 contexts below, ", "\nserver/conn[1]: ",
 		"\nserver was made at\n", "\nserver/conn[1] was made at\n", "TestVerifyNone(...)\n\t" + line,
 	} {
 		if !strings.Contains(text, want) {
@@ -37,7 +38,7 @@ func TestVerifyNone(t *testing.T) {
 	}
 	conn.Retain()
 	server.Delete()
-	if text := verify(); !strings.HasPrefix(text, "memctx: 2 contexts are still open:\n") || !strings.Contains(text, "1 leases, deleted") {
+	if text := verify(); !strings.HasPrefix(text, "haven: 2 contexts are still open:\n") || !strings.Contains(text, "1 leases, deleted") {
 		t.Errorf("held: %s", text)
 	}
 	conn.Release()
@@ -53,8 +54,8 @@ func TestVerifyNone(t *testing.T) {
 // Of many it lists a few, and says how many there are.
 func TestVerifyNoneOfMany(t *testing.T) {
 	testkit.CollectGarbage()
-	memctx.SampleStacks(0)
-	defer memctx.SampleStacks(128)
+	check.SampleStacks(0)
+	defer check.SampleStacks(128)
 	for _, roots := range []bool{false, true} {
 		for _, n := range []int{19, 20, 21, 500} {
 			var all []*memctx.Context
@@ -75,7 +76,7 @@ func TestVerifyNoneOfMany(t *testing.T) {
 					t.Errorf("%d contexts, roots: %t: the last line is %q", n, roots, last)
 				}
 			}
-			if len(lines) != want || lines[0] != fmt.Sprintf("memctx: %d contexts are still open:", n) {
+			if len(lines) != want || lines[0] != fmt.Sprintf("haven: %d contexts are still open:", n) {
 				t.Errorf("%d contexts, roots: %t: %d lines\n%s", n, roots, len(lines), lines[0])
 			}
 			for _, c := range all {
@@ -86,7 +87,7 @@ func TestVerifyNoneOfMany(t *testing.T) {
 		}
 	}
 	// Of many that are sampled not all stacks are written.
-	memctx.SampleStacks(1)
+	check.SampleStacks(1)
 	root := memctx.New("many")
 	defer root.Delete()
 	for range 500 {

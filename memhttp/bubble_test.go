@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
@@ -45,7 +46,7 @@ func TestServersInBubbles(t *testing.T) {
 	}
 	testkit.Eventually(t, "all contexts have ended", func() bool { return root.Stats().Contexts == 1 && root.Stats().Total.Bytes == 0 })
 	root.Delete()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 func serveInBubble(t *testing.T, root *memctx.Context) {

@@ -42,7 +42,7 @@ func faulty() http.Handler {
 	mux.HandleFunc("GET /forget", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		last = nil // or it is an escape
+		last = nil // or it is a stale pointer
 	})
 	mux.HandleFunc("GET /orders/{id}", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, last.note)

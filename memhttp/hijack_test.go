@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
@@ -156,5 +157,5 @@ func TestNoHijack(t *testing.T) {
 	if after := names("request"); after.Abandoned != before.Abandoned {
 		t.Error("the request was abandoned")
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
@@ -232,5 +233,5 @@ func TestLimitPanicOfOthers(t *testing.T) {
 	if w.Body.Len() != 0 {
 		t.Errorf("%q was written", w.Body)
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }

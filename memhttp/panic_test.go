@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
@@ -123,7 +124,7 @@ func TestGoexit(t *testing.T) {
 	if n := names("request").Abandoned - before.Abandoned; n != 1 || returned {
 		t.Errorf("%d contexts were abandoned; ServeHTTP returned: %v", n, returned)
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestCallbackPanic checks that a callback which panics as the request ends does
@@ -149,7 +150,7 @@ func TestDeletedParent(t *testing.T) {
 		testkit.PanicText(t, `memctx: Child("request") of the deleted context server`,
 			func() { h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)) })
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestRequestAfterConn has a request begin when its connection has ended, as that

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
@@ -51,7 +52,7 @@ func verifyNone(t *testing.T, root *memctx.Context) {
 	t.Helper()
 	testkit.Until(t, "the contexts of a server have ended", func() bool { return root.Stats().Contexts == 1 })
 	root.Delete()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // get returns the status and body of an answer.
@@ -264,7 +265,7 @@ func TestLongPath(t *testing.T) {
 			t.Errorf("%q has ident %q, want %q", c.path, ident, c.want)
 		}
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestSharedRoot has requests come and go below the root that nobody gave.
@@ -288,7 +289,7 @@ func TestSharedRoot(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestHooks checks that Wrap keeps what the server had.
@@ -308,7 +309,7 @@ func TestHooks(t *testing.T) {
 		t.Errorf("body is %q", body)
 	}
 	ts.Close()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 	close(states)
 	var got []http.ConnState
 	for s := range states {
@@ -342,7 +343,7 @@ func TestDeleteAfterShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	root.Delete()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 	testkit.Receive(t, "the connection is closed", closed)
 }
 
@@ -386,7 +387,7 @@ func TestDeleteUnderHandler(t *testing.T) {
 		t.Errorf("the answer has %d bytes, want %d: %.50q", len(got), len(want), got)
 	}
 	testkit.Until(t, "the contexts have ended", func() bool { return names("server").Live+names("conn").Live+names("request").Live == 0 })
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestDefaultMux checks that a server without a handler serves what net/http does.

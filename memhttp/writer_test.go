@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/haven-mem/haven/memctx"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memhttp"
 )
 
@@ -176,7 +176,7 @@ func TestInterfaces(t *testing.T) {
 			t.Errorf("the writer below has [%s], the handler's [%s], and [%s] was called", bare, got, made)
 		}
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestUnwrappedInterfaces checks that what is found through Unwrap is not missed:
@@ -193,7 +193,7 @@ func TestUnwrappedInterfaces(t *testing.T) {
 	if got != "[Flush Hijack]" {
 		t.Errorf("%s was called", got)
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 type unwrapper struct {

@@ -35,7 +35,7 @@ func use(p *pool.Pool[object]) {
 // testing/synctest, outside, or in both by turns.
 func TestIdleInBubbles(t *testing.T) {
 	if !testkit.InChild(t) {
-		testkit.MustChild(t, "HAVEN_ESCAPES=0")
+		testkit.MustChild(t, "HAVEN_STALE=0")
 		return
 	}
 	bubble := func(p *pool.Pool[object]) {
@@ -74,7 +74,7 @@ func TestIdleInBubbles(t *testing.T) {
 // Pools that collections trim do so after bubbles.
 func TestTrimAfterBubble(t *testing.T) {
 	if !testkit.InChild(t) {
-		testkit.MustChild(t, "HAVEN_ESCAPES=0")
+		testkit.MustChild(t, "HAVEN_STALE=0")
 		return
 	}
 	var p pool.Pool[object]

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/layout"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // In the check build what is put is poisoned, and waits in a queue before it goes to
@@ -16,9 +16,9 @@ import (
 // magazines and in the depot is known to be idle, but not poisoned.
 //
 // What an object held is copied for that time, unless it was marked to be watched
-// (see escape.go): then nobody gets it again.
+// (see stale.go): then nobody gets it again.
 
-// init has what waits leave when somebody asks for all escapes.
+// init has what waits leave when somebody asks for all stale pointers.
 func init() {
 	check.OnFlush(func() {
 		for s := range working.All() {
@@ -59,7 +59,7 @@ func leave(q *check.Idle, all bool, objects, bytes int) {
 
 // wait has an object that Put has taken down wait. Its Back gives it to the depot;
 // or r, if that is not nil, is to watch it, which has so many bytes at at.
-func (d *depot) wait(x check.Waiter, r *escape.Release, typ string, at *byte, bytes int) {
+func (d *depot) wait(x check.Waiter, r *stale.Release, typ string, at *byte, bytes int) {
 	d.keeper.moved(-1)
 	back := x.Back
 	x.Back = func() {
@@ -149,12 +149,12 @@ func (o *objects) putChecked(x unsafe.Pointer) {
 	if what == nil {
 		return
 	}
-	var r *escape.Release
+	var r *stale.Release
 	w := check.Waiter{What: []*check.Released{what}, Cost: cost}
 	at := (*byte)(x) // SAFETY: it is for a weak pointer (GC.md fact 21)
 	object := reflect.NewAt(l.Type, x).Elem()
 	if o.hooks.Load()&hookPut != 0 && o.unmark(x, at) {
-		r = escape.Begin("pool", o.name, nil)
+		r = stale.Begin("pool", o.name, nil)
 	} else {
 		restore := keep(object)
 		w.Keeps = layout.HasPointers(l.Type)

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // A Bytes in the check build: a buffer that is put is filled with the poison, and its
@@ -57,10 +57,10 @@ func (b *Bytes) putChecked(p *[]byte) {
 	}
 	head := *what
 	head.Type, head.Mem = header.Type, header.P
-	var r *escape.Release
+	var r *stale.Release
 	at := unsafe.SliceData(s)
 	if b.hooks.Load()&hookPut != 0 && b.unmark(header.P, at) {
-		r = escape.Begin("pool", b.name, nil)
+		r = stale.Begin("pool", b.name, nil)
 	}
 	*p = nil
 	d.wait(check.Waiter{What: []*check.Released{what, &head}, Cost: size, Back: func() {

@@ -49,5 +49,5 @@
 // reports. An object that is never put goes to the garbage collector.
 //
 // Of one object in 1024 that is put, none is kept: the garbage collector gets it and
-// tells whether something still refers to it. See Escapes of package arena.
+// tells whether something still refers to it. See StalePointers of package check.
 package pool

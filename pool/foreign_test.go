@@ -6,8 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -64,9 +64,9 @@ func TestForeignWatchAll(t *testing.T) {
 			if s.setUp != nil {
 				s.setUp(t)
 			}
-			defer escape.All()()
+			defer stale.All()()
 			defer pool.OneP()()
-			serial := escape.Now()
+			serial := stale.Now()
 			made := 0
 			p := pool.New(func() *plain { made++; return s.make() })
 			for range 50 {
@@ -74,7 +74,7 @@ func TestForeignWatchAll(t *testing.T) {
 				x.n[7]++
 				p.Put(x)
 			}
-			if n := escape.Now() - serial; !s.heap && (n != 0 || made > 10) || s.heap && n != 50 {
+			if n := stale.Now() - serial; !s.heap && (n != 0 || made > 10) || s.heap && n != 50 {
 				t.Errorf("%d of 50 Puts are watched, %d objects were made", n, made)
 			}
 			if s := p.Stats(); s.InUse != 0 || s.Puts != s.Hits+uint64(s.Idle)+s.Dropped() {
@@ -111,8 +111,8 @@ func TestForeignSampled(t *testing.T) {
 
 // Objects without size, and buffers of foreign memory, which others put.
 func TestForeignPut(t *testing.T) {
-	defer escape.All()()
-	serial := escape.Now()
+	defer stale.All()()
+	serial := stale.Now()
 	empty := pool.New(func() *struct{} { return new(struct{}) })
 	var any pool.Pool[plain]
 	var b pool.Bytes
@@ -127,7 +127,7 @@ func TestForeignPut(t *testing.T) {
 		*p = mapped[1<<15+i*1024:][:512:512]
 		b.Put(p)
 	}
-	if n := escape.Now() - serial; n != 0 {
+	if n := stale.Now() - serial; n != 0 {
 		t.Errorf("%d are watched", n)
 	}
 }

@@ -38,8 +38,8 @@ type Pool[T any] struct {
 
 // New returns an empty pool. Its Get calls newFn where there is no idle object; a
 // nil newFn stands for new(T). What newFn returns should be an object by itself: of
-// one that is part of something larger, which others refer to, Escapes of package
-// arena would say that somebody refers to it after Put. It may be outside of Go's heap,
+// one that is part of something larger, which others refer to, StalePointers of package
+// check would say that somebody refers to it after Put. It may be outside of Go's heap,
 // and then it is not watched; what the pool drops is lost, since nobody frees it. The
 // options are [Name], [Max], [MaxBytes], [Cost], [Floor], [Idle] and [Reset]. New panics if it is given another one, if Cost or
 // Reset is for another type than T, and if Floor is above Max.

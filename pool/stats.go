@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // Stats describes a [Pool], a [Bytes] or a [Local]. While it is at rest the
@@ -53,9 +53,9 @@ type Stats struct {
 	DroppedSize  uint64 // because no size class takes such a buffer
 	DroppedTwice uint64 // because they were idle already
 	// DroppedWatched is how many the garbage collector got to see whether something
-	// still refers to them: see Escapes of package arena.
+	// still refers to them: see StalePointers of package check.
 	DroppedWatched uint64
-	Escapes        uint64 // what was found of that, in all pools of this name
+	Stale          uint64 // what was found of that, in all pools of this name
 
 	Classes []ClassStats // of a Bytes: the size classes in use, the smallest first
 }
@@ -103,7 +103,7 @@ func (s Stats) String() string {
 	if why != nil {
 		b.WriteString(" (" + strings.Join(why, ", ") + ")")
 	}
-	b.WriteString(escape.Also(s.Escapes))
+	b.WriteString(stale.Also(s.Stale))
 	return b.String()
 }
 
@@ -130,7 +130,7 @@ func (k *keeper) stats() Stats {
 		Name: k.name, Type: k.typ, HighWater: k.high, Depot: k.held,
 		Max: bound(k.max), MaxBytes: bound(k.maxBytes), Floor: k.floor,
 		Misses: k.large.misses, Puts: k.large.puts, DroppedSize: k.large.dropped,
-		Escapes: escape.Count("pool", k.name),
+		Stale: stale.Count("pool", k.name),
 	}
 	for _, d := range k.depots {
 		c := d.stats(&s)

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/chunk"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // The memory of a Local. Objects are taken from the slab with the lowest address
@@ -169,7 +169,7 @@ func (l *local) drop() {
 	if l.size == 0 {
 		l.resting = 0
 	}
-	var r *escape.Release
+	var r *stale.Release
 	l.slabs = slices.DeleteFunc(l.slabs, func(s localSlab) bool {
 		if s.nfree < s.n {
 			return false
@@ -177,7 +177,7 @@ func (l *local) drop() {
 		l.resting -= s.nfree
 		if l.watched.Due() {
 			if r == nil {
-				r = escape.Begin("local", "", nil)
+				r = stale.Begin("local", "", nil)
 			}
 			// SAFETY: it is for a weak pointer (GC.md fact 21).
 			r.Add(l.typ.String(), (*byte)(s.mem), s.n*int(l.size))

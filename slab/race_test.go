@@ -135,7 +135,7 @@ func TestRaceHandOver(t *testing.T) {
 }
 
 // The same for objects that come back because a callback did not return.
-func TestRaceEscapes(t *testing.T) {
+func TestRaceStale(t *testing.T) {
 	needsRace(t)
 	if !testkit.InChild(t) {
 		testkit.MustChild(t)

@@ -5,9 +5,9 @@ import (
 	"iter"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
 // Stats describes a cache, in the columns of Linux' slabinfo and a few more.
@@ -35,14 +35,14 @@ type Stats struct {
 	Frees       uint64
 	Bytes       int    // of all slabs
 	Capacity    int    // objects; 0: none
-	Escapes     uint64 // found in slabs that caches of this name gave back: see Escapes of package arena
+	Stale       uint64 // found in slabs that caches of this name gave back: see StalePointers of package check
 }
 
 // String returns the numbers in one line.
 func (s Stats) String() string {
 	return fmt.Sprintf("%s: %d of %d objects of %d bytes active, %d of %d slabs of %d objects, %d cached and %d in the depot in %d magazines, %d hits, %d misses, %d frees, %d bytes",
 		titleOf("cache", s.Name), s.Active, s.Objects, s.ObjectSize, s.ActiveSlabs, s.Slabs, s.PerSlab,
-		s.Cached, s.Depot, s.Magazines, s.Hits, s.Misses, s.Frees, s.Bytes) + escape.Also(s.Escapes)
+		s.Cached, s.Depot, s.Magazines, s.Hits, s.Misses, s.Frees, s.Bytes) + stale.Also(s.Stale)
 }
 
 // caches is the list of caches with a name.
@@ -83,7 +83,7 @@ func (c *core) stats() Stats {
 		Frees:       c.frees - c.bad,
 		Bytes:       len(c.slabs.all) * c.slabs.bytes(),
 		Capacity:    int(c.cap),
-		Escapes:     escape.Count("cache", c.name),
+		Stale:       stale.Count("cache", c.name),
 	}
 	c.set.Walk(func(m *magazine.Magazine) {
 		n, pops, pushes := m.Peek()

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/haven-mem/haven/check"
 	havengrpc "github.com/haven-mem/haven/contrib/grpc"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
@@ -202,7 +203,7 @@ func TestDeleteUnderHandler(t *testing.T) {
 	testkit.Until(t, "the contexts have ended", func() bool {
 		return names("server").Live+names("conn").Live+names("rpc").Live+names("message").Live == 0
 	})
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // cutOff returns an interceptor that answers when a time is up, and lets the

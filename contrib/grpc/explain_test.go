@@ -54,7 +54,7 @@ func TestExplained(t *testing.T) {
 		case "panic":
 			panic("oops")
 		}
-		last = nil // or it is an escape
+		last = nil // or it is a stale pointer
 		return nil
 	}
 	var recovered any

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	havengrpc "github.com/haven-mem/haven/contrib/grpc"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
@@ -110,7 +111,7 @@ func verifyNone(t *testing.T, root *memctx.Context) {
 	t.Helper()
 	testkit.Until(t, "the contexts of a server have ended", func() bool { return root.Stats().Contexts == 1 })
 	root.Delete()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // unary makes a call.
@@ -289,5 +290,5 @@ func TestDefaultRoot(t *testing.T) {
 	client.Close()
 	srv.Stop()
 	testkit.Until(t, "all contexts have ended", func() bool { return names("grpc").Live == 0 })
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }

@@ -52,9 +52,9 @@
 //
 //	haven.leaks                  {finding}  by haven.leak.kind, haven.leak.what and haven.leak.name
 //
-// Memory that was referred to after its release, see Escapes of package arena:
+// Memory that was referred to after its release, see StalePointers of package check:
 //
-//	haven.escapes                {release}  by haven.escape.what and haven.escape.name
+//	haven.stale_pointers                {release}  by haven.stale.what and haven.stale.name
 //
 // What only grows is an observable counter, what goes up and down and can be added
 // up is an observable up-down counter, and haven.context.peak_bytes is an observable

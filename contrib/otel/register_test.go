@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	havenotel "github.com/haven-mem/haven/contrib/otel"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
@@ -260,14 +261,14 @@ func TestInstruments(t *testing.T) {
 	// A value of each metric.
 	c := slab.NewCache[int](slab.Name("all"), slab.Capacity(1))
 	p := pool.New(func() *int { return new(int) }, pool.Name("all"), pool.Max(1), pool.MaxBytes(100))
-	memctx.SampleStacks(1)
-	defer memctx.SampleStacks(128)
+	check.SampleStacks(1)
+	defer check.SampleStacks(128)
 	old := memctx.New("all", memctx.MaxAge(time.Nanosecond))
 	defer old.Delete()
 	for start := time.Now(); time.Since(start) < time.Microsecond; {
 	}
 	v := new(verdict)
-	arena.VerifyNoEscapes(v)
+	check.VerifyNoStale(v)
 	a := arena.NewArena(arena.Name("all"))
 	kept := arena.New[int](a)
 	a.Reset()
@@ -306,7 +307,7 @@ func TestInstruments(t *testing.T) {
 			}
 		}
 		counters := []string{"created", "deleted", "abandoned", "dropped", "limit_errors", "warm_gets",
-			"allocs", "frees", "gets", "puts", "trimmed", "leaks", "escapes"}
+			"allocs", "frees", "gets", "puts", "trimmed", "leaks", "stale_pointers"}
 		if want := slices.Contains(counters, m.Name[strings.LastIndex(m.Name, ".")+1:]); grows != want {
 			t.Errorf("%s is monotonic: %v, want %v", m.Name, grows, want)
 		}

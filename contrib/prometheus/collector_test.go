@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	havenprometheus "github.com/haven-mem/haven/contrib/prometheus"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
@@ -52,11 +53,11 @@ func snapshot() *memctx.Snapshot {
 			{Name: "buffers", Idle: 20, InUse: 5, Bytes: 81920, Max: 100, MaxBytes: 1 << 20, Hits: 500, Misses: 35, Puts: 530, Trimmed: 4, DroppedFull: 3, DroppedBytes: 2, DroppedPanic: 1, DroppedSize: 4, DroppedTwice: 1, DroppedWatched: 2},
 			{Name: "encoders", InUse: -1, Puts: 1},
 		},
-		Leaks: []memctx.Leak{
+		Leaks: []check.Finding{
 			{Kind: "dropped", What: "context", Name: "request", Path: "server/request[7]", Count: 2, Stack: "one"},
 			{Kind: "dropped", What: "context", Name: "request", Path: "server/request[8]", Count: 1, Stack: "other"},
 			{Kind: "old", What: "context", Name: "server", Path: "server", Count: 1},
-			{Kind: "escaped", What: "arena", Name: "request", Type: "main.node", Count: 2, Released: "here"},
+			{Kind: "stale", What: "arena", Name: "request", Type: "main.node", Count: 2, Released: "here"},
 		},
 	}
 }

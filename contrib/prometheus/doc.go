@@ -53,9 +53,9 @@
 //
 //	haven_leaks_total                     by kind, what and name
 //
-// Memory that was referred to after its release, see Escapes of package arena:
+// Memory that was referred to after its release, see StalePointers of package check:
 //
-//	haven_escapes_total                   by what and name
+//	haven_stale_pointers_total                   by what and name
 //
 // # Series
 //

@@ -38,7 +38,7 @@ function article(leak) {
   const stacks = [];
   if (leak.Released) stacks.push(stack("where it was released", leak.Released));
   if (leak.Stack) stacks.push(stack("where it was made", leak.Stack));
-  if (stacks.length === 0) stacks.push(el("p", { class: "note" }, "Its stack was not sampled: see memctx.SampleStacks."));
+  if (stacks.length === 0) stacks.push(el("p", { class: "note" }, "Its stack was not sampled: see check.SampleStacks."));
   return el("article", { class: "leak" }, el("h3"), el("p"), ...stacks);
 }
 

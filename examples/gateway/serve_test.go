@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/examples/gateway/internal/load"
 )
 
@@ -37,7 +37,7 @@ type started struct {
 
 func startGateway(t *testing.T, args ...string) *started {
 	t.Helper()
-	arena.VerifyNoEscapes(t) // when the gateway has ended
+	check.VerifyNoStale(t) // when the gateway has ended
 	ctx, cancel := context.WithCancel(context.Background())
 	stdinReader, stdin := io.Pipe()
 	stdout, stdoutWriter := io.Pipe()

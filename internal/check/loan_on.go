@@ -70,7 +70,7 @@ func enter(x *loan) {
 
 // over reports whether x is to be taken out. What was dropped is not asked whether
 // it lives: while the collector marks, the question keeps it alive, and who watches
-// it would take that for an escape. It is known for a sweep or two.
+// it would take that for a stale pointer. It is known for a sweep or two.
 func (x *loan) over() bool {
 	if x.dropped > 0 {
 		x.dropped++

@@ -1,6 +1,6 @@
 // Package leak keeps what the leak finder found: objects that were dropped
 // without being ended, or that grow, or live too long, and memory that is
-// referred to after its release (package escape finds that), by kind, name and
+// referred to after its release (package stale finds that), by kind, name and
 // the place where they were made.
 //
 // What it costs is paid by the objects that are sampled, one in 128 unless a
@@ -26,7 +26,7 @@ const (
 	Dropped = "dropped" // left to the garbage collector without being ended
 	Grows   = "grows"   // larger at each of many resets
 	Old     = "old"     // lives longer than it may
-	Escaped = "escaped" // released, and still referred to two collections later
+	Stale   = "stale"   // released, and still referred to two collections later
 )
 
 // every is 1 in how many objects is sampled; 0: none.
@@ -113,7 +113,7 @@ func inHaven(f runtime.Frame) bool {
 	if !ok || strings.HasSuffix(f.File, "_test.go") {
 		return false
 	}
-	for _, p := range []string{"internal/leak", "internal/check", "internal/escape", "internal/guard", "check", "arena", "bump", "slab", "pool", "memctx"} {
+	for _, p := range []string{"internal/leak", "internal/check", "internal/stale", "internal/guard", "check", "arena", "bump", "slab", "pool", "memctx"} {
 		if strings.HasPrefix(rest, p+".") {
 			return true
 		}
@@ -144,21 +144,58 @@ func (w *Watch) Stop() {
 	}
 }
 
-// A Finding is one or more findings of one kind, name and site.
+// A Finding is one or more findings of one kind, name and site. Package check has it in
+// its API.
 type Finding struct {
-	Kind  string // Dropped, Grows, Old, Escaped
-	What  string // "arena" or "context"; of Escaped, whatever was released
-	Name  string
-	Path  string // of a context: the latest one
-	Count uint64 // findings
-	Bytes int    // of the latest
-	Age   time.Duration
-	Stack string // where it was made; "" if it was not sampled
+	Kind  string        // "dropped", "grows", "old" or "stale"
+	What  string        // "context" or "arena"; of kind "stale" whatever released the memory: "lane", "pool", "cache" …
+	Name  string        // of that
+	Path  string        // of a context: the latest one
+	Count uint64        // findings of this kind, name and stack
+	Bytes int           // of the latest, in chunks
+	Age   time.Duration // of the latest: since it was made, or of kind "stale" since the release
+	Stack string        // where it was made, as in a panic; "" if that was not sampled
 
-	// Of Escaped alone.
-	Type     string // of the values in the memory
+	// Of kind "stale" alone.
+	Type     string // of the values in the memory, as %v prints it
 	Chunks   int    // pieces of memory, of the latest
 	Released string // the stack of the release
+}
+
+// String returns the finding in a line, and the stacks in those that follow.
+func (f Finding) String() string {
+	if f.Kind == Stale {
+		return f.stale()
+	}
+	name := f.Path
+	if name == "" {
+		name = f.Name
+	}
+	return fmt.Sprintf("%d × %s %s %s: %d bytes, %v old\n%s", f.Count, f.What, name, f.Kind, f.Bytes, f.Age.Round(time.Millisecond), f.Stack)
+}
+
+// stale describes a stale pointer.
+func (f *Finding) stale() string {
+	what := f.What
+	if f.Name != "" {
+		what += fmt.Sprintf(" %q", f.Name)
+	}
+	chunks := "a chunk"
+	if f.Chunks != 1 {
+		chunks = fmt.Sprintf("%d chunks", f.Chunks)
+	}
+	text := fmt.Sprintf("%d × %s: something still points into %s of %s, %d bytes, released at\n%s",
+		f.Count, what, chunks, f.Type, f.Bytes, f.Released)
+	if f.Stack != "" {
+		text += "made at\n" + f.Stack
+	}
+	return text
+}
+
+// Contexts is what package memctx answers when it is part of the program.
+var Contexts struct {
+	Age  func()        // reports the contexts that are older than they may be
+	Open func() string // describes the contexts that are still open; "" if there are none
 }
 
 // MaxFindings bounds the list of findings: what is found beyond counts for an

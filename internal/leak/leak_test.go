@@ -112,17 +112,17 @@ func TestReport(t *testing.T) {
 		leak.Report(leak.Old, "thing", "b", "z/b", 6, 1, nil)
 	}
 	for i := range 2 {
-		leak.Add(leak.Finding{Kind: leak.Escaped, What: "thing", Name: "c", Type: "T", Chunks: 1 + i, Bytes: 7 + i, Count: 9, Released: "here", Stack: "there"})
+		leak.Add(leak.Finding{Kind: leak.Stale, What: "thing", Name: "c", Type: "T", Chunks: 1 + i, Bytes: 7 + i, Count: 9, Released: "here", Stack: "there"})
 	}
-	leak.Add(leak.Finding{Kind: leak.Escaped, What: "thing", Name: "d", Type: "T", Released: "elsewhere"})
+	leak.Add(leak.Finding{Kind: leak.Stale, What: "thing", Name: "d", Type: "T", Released: "elsewhere"})
 	want := []leak.Finding{
 		{Kind: leak.Old, What: "thing", Name: "b", Path: "z/b", Count: 3, Bytes: 6, Age: 1},
 		{Kind: leak.Grows, What: "thing", Name: "a", Path: "y/a", Count: 2, Bytes: 2, Age: time.Minute, Stack: a.Stack()},
-		{Kind: leak.Escaped, What: "thing", Name: "c", Type: "T", Chunks: 2, Bytes: 8, Count: 2, Released: "here", Stack: "there"},
+		{Kind: leak.Stale, What: "thing", Name: "c", Type: "T", Chunks: 2, Bytes: 8, Count: 2, Released: "here", Stack: "there"},
 		{Kind: leak.Grows, What: "thing", Name: "a", Count: 1, Bytes: 3},
 		{Kind: leak.Old, What: "thing", Name: "a", Count: 1, Bytes: 4, Stack: a.Stack()},
 		{Kind: leak.Old, What: "other", Name: "a", Count: 1, Bytes: 5, Stack: a.Stack()},
-		{Kind: leak.Escaped, What: "thing", Name: "d", Type: "T", Count: 1, Released: "elsewhere"},
+		{Kind: leak.Stale, What: "thing", Name: "d", Type: "T", Count: 1, Released: "elsewhere"},
 	}
 	list := leak.All()
 	if len(list) != len(want) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/haven-mem/haven"
 	"github.com/haven-mem/haven/check"
 )
 
@@ -23,7 +22,7 @@ func TestTrials(t *testing.T) {
 		t.Skip("for child processes, see TestTable")
 	}
 	check.Handle(report)
-	haven.OnGuard(report)
+	check.OnGuard(report)
 	wanted, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		t.Fatal(err)

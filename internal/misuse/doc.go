@@ -2,7 +2,7 @@
 // memory, each with every kind of memory it can be made with, at many sizes and
 // offsets, and in every mode that finds mistakes: the default build, the race
 // detector, the check build, the address sanitizer, the sampled guard, and the search
-// for escapes. What each mode finds, and when, is in the files of testdata; the test
+// for stale pointers. What each mode finds, and when, is in the files of testdata; the test
 // fails where one finds more or less than they say. MISTAKES.md publishes them.
 //
 // # How
@@ -12,13 +12,13 @@
 // that process, such as a fault, ends the trial, and the rest goes on in another.
 // A mistake is found at once if somebody says so before the wrong operation has
 // returned, and later if it is said by what a program does afterwards: it asks
-// check.Verify, uses the memory again, gives back what is free, and looks for escapes.
+// check.Verify, uses the memory again, gives back what is free, and looks for stale pointers.
 //
 // A report must name the right line: that of the allocation in the check build, that
-// of the release in the guard's and of an escape, that of the wrong access in what a
+// of the release in the guard's and of a stale pointer, that of the wrong access in what a
 // sanitizer prints, which has its address only. Where it does not, the table says so.
 //
-//	go test ./internal/misuse           the default build, escapes and guard, with some types
+//	go test ./internal/misuse           the default build, stale pointers and guard, with some types
 //	go test ./internal/misuse -every    with all types and offsets
 //	go test -race ./internal/misuse     and so on with -asan, and with -tags haven_check
 //	go test ./internal/misuse -run Table/default -update

@@ -18,11 +18,11 @@ type mode struct {
 	pooled  bool // contexts, which share memory, have a process for each trial
 	warm    bool // the memory was released once before: an arena's first chunk is not guarded
 	paged   bool // objects lie at an end of pages of their own
-	escapes bool // look for escapes afterwards
+	stale bool // look for stale pointers afterwards
 }
 
 const (
-	noEscapes = "HAVEN_ESCAPES=0"
+	noStale = "HAVEN_STALE=0"
 	noGuard   = "HAVEN_GUARD=0"
 )
 
@@ -30,15 +30,15 @@ const (
 var running mode
 
 var modes = []mode{
-	{name: "default", here: !check.Enabled && !magazine.Race && !asan, env: []string{noEscapes, noGuard}, faults: true},
-	{name: "race", here: magazine.Race, faults: true, pooled: true, env: []string{noEscapes, noGuard,
+	{name: "default", here: !check.Enabled && !magazine.Race && !asan, env: []string{noStale, noGuard}, faults: true},
+	{name: "race", here: magazine.Race, faults: true, pooled: true, env: []string{noStale, noGuard,
 		"GORACE=suppress_equal_stacks=0 suppress_equal_addresses=0 exitcode=0 atexit_sleep_ms=0"}},
-	{name: "check", here: check.Enabled && !magazine.Race && !asan, faults: true, escapes: true,
-		env: []string{"HAVEN_CHECK=", "HAVEN_ESCAPES=1", noGuard}},
-	{name: "asan", here: asan, env: []string{noEscapes, noGuard, "ASAN_OPTIONS=detect_leaks=0:symbolize=0"}},
+	{name: "check", here: check.Enabled && !magazine.Race && !asan, faults: true, stale: true,
+		env: []string{"HAVEN_CHECK=", "HAVEN_STALE=1", noGuard}},
+	{name: "asan", here: asan, env: []string{noStale, noGuard, "ASAN_OPTIONS=detect_leaks=0:symbolize=0"}},
 	{name: "guard", here: !check.Enabled && !magazine.Race && !asan && runtime.GOOS == "linux",
 		faults: true, batch: 1 /* there are so many slots */, warm: true, paged: true,
-		env: []string{noEscapes, "HAVEN_GUARD=1,255", "GOMAXPROCS=1"}}, // contexts find the same chunks again
-	{name: "escapes", here: !check.Enabled && !magazine.Race && !asan, faults: true, escapes: true,
-		env: []string{"HAVEN_ESCAPES=1", noGuard}},
+		env: []string{noStale, "HAVEN_GUARD=1,255", "GOMAXPROCS=1"}}, // contexts find the same chunks again
+	{name: "stale", here: !check.Enabled && !magazine.Race && !asan, faults: true, stale: true,
+		env: []string{"HAVEN_STALE=1", noGuard}},
 }

@@ -60,7 +60,7 @@ func (m mode) outcomeOf(t *trial, x made) outcome {
 		line = "bad"
 	case "asan":
 		line, text = "bad", text+lineOf(text)+"\n"
-	case "escape":
+	case "stale pointer":
 		line = "released"
 	}
 	known := false

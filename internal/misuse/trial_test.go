@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"strconv"
 
-	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/check"
 )
 
@@ -141,21 +140,21 @@ func report(r *check.Report) {
 	overlapped.Store(true)
 }
 
-// A listener is the test that arena.VerifyNoEscapes is told of.
+// A listener is the test that check.VerifyNoStale is told of.
 type listener struct{ end func() }
 
 func (l *listener) Helper()          {}
 func (l *listener) Cleanup(f func()) { l.end = f }
 func (l *listener) Errorf(format string, args ...any) {
-	tell("escape", fmt.Sprintf(format, args...))
+	tell("stale pointer", fmt.Sprintf(format, args...))
 }
 
 // run makes the mistake, and does what a program would do afterwards.
 func (t *trial) run() {
 	say("trial " + t.String())
 	var l listener
-	if running.escapes {
-		arena.VerifyNoEscapes(&l)
+	if running.stale {
+		check.VerifyNoStale(&l)
 	}
 	t.m = t.kind.make()
 	if running.warm {
@@ -189,7 +188,7 @@ func (t *trial) run() {
 	if t.m.trim != nil {
 		each(func() { t.m.trim(t) })
 	}
-	if running.escapes {
+	if running.stale {
 		each(l.end)
 	}
 	for _, f := range t.undo {

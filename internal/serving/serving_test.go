@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/serving"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
@@ -51,7 +52,7 @@ func TestFind(t *testing.T) {
 	given.Delete()
 	testkit.PanicText(t, `memctx: Child("request") of the deleted context given`, func() { request(bg, given, true) })
 	other.Delete()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestConnEnds checks who is the last user of a connection, and how it ends.
@@ -86,7 +87,7 @@ func TestConnEnds(t *testing.T) {
 			t.Errorf("%+v: %d connections are open, %d were abandoned", c, after.Live, n)
 		}
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestParentEndsFirst has a parent deleted while a request and its connection are
@@ -144,7 +145,7 @@ func TestParentEndsFirst(t *testing.T) {
 		if ended != 1 {
 			t.Errorf("case %04b: the callback ran %d times", n, ended)
 		}
-		memctx.VerifyNone(t)
+		check.VerifyNone(t)
 	}
 }
 
@@ -166,7 +167,7 @@ func TestConnFromAnywhere(t *testing.T) {
 		conn.Leave()
 		wg.Wait()
 	}
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 // TestAbove checks whose a limit is, and that a limit above starts a collection

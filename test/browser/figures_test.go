@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -189,8 +190,8 @@ func TestLeaks(t *testing.T) {
 	b.open(serve())
 	const leak = `[...document.querySelectorAll("#leaks .leak")].find((a) => a.querySelector("h3").textContent === "dropped context batch")`
 	b.until("the leak is there", leak)
-	var want memctx.Leak
-	for _, l := range memctx.Leaks() {
+	var want check.Finding
+	for _, l := range check.Leaks() {
 		if l.Name == "batch" {
 			want = l
 		}

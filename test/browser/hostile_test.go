@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -20,8 +21,8 @@ const (
 // TestNamesAreText gives everything that has a name one that is markup.
 func TestNamesAreText(t *testing.T) {
 	newScene(t)
-	memctx.SampleStacks(1)
-	defer memctx.SampleStacks(128)
+	check.SampleStacks(1)
+	defer check.SampleStacks(128)
 	mc := memctx.New(hostileName, memctx.Ident(hostileIdent), memctx.Limit(50<<20))
 	defer mc.Delete()
 	use(mc, 30<<20) // the largest of all
@@ -30,7 +31,7 @@ func TestNamesAreText(t *testing.T) {
 	buffers := pool.NewBytes(pool.Name(hostileName))
 	buffers.Put(buffers.Get(100))
 	func() { memctx.New(hostileName + " dropped") }()
-	for !slices.ContainsFunc(memctx.Leaks(), func(l memctx.Leak) bool { return l.Name == hostileName+" dropped" }) {
+	for !slices.ContainsFunc(check.Leaks(), func(l check.Finding) bool { return l.Name == hostileName+" dropped" }) {
 		runtime.GC()
 	}
 

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/debugpage"
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -154,19 +155,19 @@ func makeScene() *scene {
 	keep = append(keep, s.frames.Get(1500))
 	odd := make([]byte, 10) // of no size class
 	s.frames.Put(&odd)
-	end := escape.All() // the garbage collector gets some, to be watched
+	end := stale.All() // the garbage collector gets some, to be watched
 	for range 3 {
 		s.encoders.Put(s.encoders.Get())
 		s.frames.Put(s.frames.Get(900))
 	}
 	end()
 
-	memctx.SampleStacks(1)
+	check.SampleStacks(1)
 	for range 3 {
 		dropBatch()
 	}
-	memctx.SampleStacks(128)
-	for len(memctx.Leaks()) == 0 {
+	check.SampleStacks(128)
+	for len(check.Leaks()) == 0 {
 		runtime.GC()
 		runtime.Gosched()
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
@@ -62,7 +63,7 @@ func TestIsolation(t *testing.T) {
 		t.Logf("%d requests, %d of them with warm memory", requests, hits)
 	}
 	server.Delete()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 }
 
 func warmHits(names []string) (hits uint64) {

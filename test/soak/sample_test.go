@@ -1,7 +1,7 @@
 package soak_test
 
-import "github.com/haven-mem/haven/internal/escape"
+import "github.com/haven-mem/haven/internal/stale"
 
 // The models of these tests keep pointers to what was released, to see what becomes
 // of it, so nothing is watched.
-func init() { escape.SampleEvery(0) }
+func init() { stale.SampleEvery(0) }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -30,7 +31,7 @@ var (
 // What the actors choose follows from -seed. What becomes of it depends on the
 // scheduler, and where limits are reached on the garbage collector too.
 func TestSoak(t *testing.T) {
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 	s := newSoak()
 	rest := s.newRest()
 	end := s.began.Add(*duration)
@@ -56,7 +57,7 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	s.server.Delete()
-	memctx.VerifyNone(t)
+	check.VerifyNone(t)
 	t.Log(s)
 	t.Log(rest)
 	for i, o := range opTable {
@@ -344,7 +345,7 @@ func (w *worker) look() {
 		for range memctx.Names() {
 		}
 	case 3:
-		memctx.Leaks()
+		check.Leaks()
 	case 4:
 		w.server.Walk(func(c *memctx.Context, depth int) bool { return c.Path() != "" && depth < 20 })
 	}

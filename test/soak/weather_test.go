@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
-	"github.com/haven-mem/haven/memctx"
+	"github.com/haven-mem/haven/check"
 )
 
 // maxProcs is the most that GOMAXPROCS is set to.
@@ -33,14 +33,14 @@ func weather(round uint64) (calm func()) {
 			case 2:
 				runtime.GOMAXPROCS(1 + rng.IntN(maxProcs))
 			case 3:
-				memctx.SampleStacks([]int{0, 1, 128}[rng.IntN(3)])
+				check.SampleStacks([]int{0, 1, 128}[rng.IntN(3)])
 			default:
 				runtime.GC()
 			}
 		}
 		debug.SetGCPercent(gogc)
 		debug.SetMemoryLimit(limit)
-		memctx.SampleStacks(128)
+		check.SampleStacks(128)
 		runtime.GOMAXPROCS(maxProcs) // as in a round without
 	}()
 	return func() {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
@@ -32,7 +33,7 @@ const (
 
 // A Metric is described by what all its values have in common.
 type Metric struct {
-	Subject string   // what the labels are of: context, cache, pool, leak or escape
+	Subject string   // what the labels are of: context, cache, pool, leak or stale pointer
 	Name    string   // in words joined by dots and underscores
 	Kind    Kind     //
 	Unit    string   // By, or what is counted, in curly brackets
@@ -111,7 +112,7 @@ func process() *memctx.Snapshot {
 		Names:  slices.Collect(memctx.Names()),
 		Caches: slices.Collect(slab.Caches()),
 		Pools:  slices.Collect(pool.Pools()),
-		Leaks:  memctx.Leaks(),
+		Leaks:  append(check.Leaks(), check.StalePointers()...),
 	}
 }
 
@@ -121,16 +122,16 @@ func gather(s *memctx.Snapshot) []Value {
 	values = add(values, contextTable, s.Names, func(s *memctx.NameStats) []string { return []string{s.Name} })
 	values = add(values, cacheTable, s.Caches, func(s *slab.Stats) []string { return []string{s.Name} })
 	values = add(values, poolTable, s.Pools, func(s *pool.Stats) []string { return []string{s.Name} })
-	var leaks, escapes []memctx.Leak
+	var leaks, stale []check.Finding
 	for _, l := range s.Leaks {
-		if l.Kind == leak.Escaped {
-			escapes = append(escapes, l)
+		if l.Kind == leak.Stale {
+			stale = append(stale, l)
 		} else {
 			leaks = append(leaks, l)
 		}
 	}
-	values = add(values, leakTable, leaks, func(l *memctx.Leak) []string { return []string{l.Kind, l.What, l.Name} })
-	return add(values, escapeTable, escapes, func(l *memctx.Leak) []string { return []string{l.What, l.Name} })
+	values = add(values, leakTable, leaks, func(l *check.Finding) []string { return []string{l.Kind, l.What, l.Name} })
+	return add(values, staleTable, stale, func(l *check.Finding) []string { return []string{l.What, l.Name} })
 }
 
 // add adds the values of a table: those of rows with the same labels as one.

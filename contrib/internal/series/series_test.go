@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/contrib/internal/series"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
@@ -129,20 +130,20 @@ func TestDroppedReasons(t *testing.T) {
 
 // Places where objects were made are no labels.
 func TestLeaks(t *testing.T) {
-	want(t, read(memctx.Snapshot{Leaks: []memctx.Leak{
+	want(t, read(memctx.Snapshot{Leaks: []check.Finding{
 		{Kind: "dropped", What: "context", Name: "request", Path: "a/request[1]", Count: 3, Stack: "here"},
 		{Kind: "dropped", What: "context", Name: "request", Path: "a/request[2]", Count: 4, Stack: "there"},
 		{Kind: "dropped", What: "arena", Name: "request", Count: 5},
 		{Kind: "old", What: "context", Name: "request", Count: 6},
-		{Kind: "escaped", What: "arena", Name: "request", Type: "main.node", Count: 7, Released: "here"},
-		{Kind: "escaped", What: "arena", Name: "request", Type: "uint8", Count: 8, Released: "there"},
-		{Kind: "escaped", What: "cache", Name: "request", Type: "uint8", Count: 9},
+		{Kind: "stale", What: "arena", Name: "request", Type: "main.node", Count: 7, Released: "here"},
+		{Kind: "stale", What: "arena", Name: "request", Type: "uint8", Count: 8, Released: "there"},
+		{Kind: "stale", What: "cache", Name: "request", Type: "uint8", Count: 9},
 	}}),
 		`leaks ["dropped" "context" "request"] 7`,
 		`leaks ["dropped" "arena" "request"] 5`,
 		`leaks ["old" "context" "request"] 6`,
-		`escapes ["arena" "request"] 15`,
-		`escapes ["cache" "request"] 9`,
+		`stale_pointers ["arena" "request"] 15`,
+		`stale_pointers ["cache" "request"] 9`,
 	)
 }
 
@@ -282,7 +283,7 @@ func TestMetrics(t *testing.T) {
 			Names:  []memctx.NameStats{{Name: "\xff"}},
 			Caches: []slab.Stats{{Name: "\xff", Capacity: 1}},
 			Pools:  []pool.Stats{{Name: "\xff", Max: 1, MaxBytes: 1}},
-			Leaks:  []memctx.Leak{{Kind: "\xff", What: "\xff", Name: "\xff"}, {Kind: "escaped", What: "\xff", Name: "\xff"}},
+			Leaks:  []check.Finding{{Kind: "\xff", What: "\xff", Name: "\xff"}, {Kind: "stale", What: "\xff", Name: "\xff"}},
 		}
 	}}
 	var order []*series.Metric

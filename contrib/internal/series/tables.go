@@ -1,6 +1,7 @@
 package series
 
 import (
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -51,8 +52,8 @@ func Metrics() []*Metric {
 	for i := range leakTable {
 		add(leakTable[i].metric)
 	}
-	for i := range escapeTable {
-		add(escapeTable[i].metric)
+	for i := range staleTable {
+		add(staleTable[i].metric)
 	}
 	return list
 }
@@ -143,14 +144,14 @@ var poolTable = []column[pool.Stats]{
 	{poolTrimmed, "", sums, func(s *pool.Stats) int64 { return number(s.Trimmed) }},
 }
 
-var leaks = &Metric{"leak", "leaks", Counter, "{finding}", "Findings of the leak finder, but for escapes.", byKind}
+var leaks = &Metric{"leak", "leaks", Counter, "{finding}", "Findings of the leak finder, but for stale pointers.", byKind}
 
-var leakTable = []column[memctx.Leak]{
-	{leaks, "", sums, func(l *memctx.Leak) int64 { return number(l.Count) }},
+var leakTable = []column[check.Finding]{
+	{leaks, "", sums, func(l *check.Finding) int64 { return number(l.Count) }},
 }
 
-var escapes = &Metric{"escape", "escapes", Counter, "{release}", "Watched releases of memory that was still referred to two garbage collections later.", []string{"what", "name"}}
+var stalePointers = &Metric{"stale", "stale_pointers", Counter, "{release}", "Watched releases of memory that was still referred to two garbage collections later.", []string{"what", "name"}}
 
-var escapeTable = []column[memctx.Leak]{
-	{escapes, "", sums, func(l *memctx.Leak) int64 { return number(l.Count) }},
+var staleTable = []column[check.Finding]{
+	{stalePointers, "", sums, func(l *check.Finding) int64 { return number(l.Count) }},
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/debugpage"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
@@ -88,10 +89,10 @@ func fixedStats() *debugpage.Stats {
 					{Size: 512, Idle: 2, Hits: 50, Misses: 5, Puts: 55}, {Size: 2048, Idle: 1, InUse: 1, Hits: 40, Misses: 5, Puts: 44, Dropped: 2, Trimmed: 1},
 				}},
 			},
-			Leaks: []memctx.Leak{
+			Leaks: []check.Finding{
 				{Kind: "dropped", What: "context", Name: "batch", Path: "batch", Count: 17, Bytes: 4096, Age: 90 * time.Minute, Stack: "main.importAll(...)\n\t/src/gateway/import.go:42\nmain.main()\n\t/src/gateway/main.go:9\n"},
 				{Kind: "old", What: "arena", Name: evil, Count: 18, Age: time.Hour},
-				{Kind: "escaped", What: "bump arena", Count: 2, Bytes: 512, Age: time.Minute, Type: evil, Chunks: 1, Released: "main.reply(...)\n\t/src/gateway/reply.go:7\n", Stack: "main.main()\n\t/src/gateway/main.go:9\n"},
+				{Kind: "stale", What: "bump arena", Count: 2, Bytes: 512, Age: time.Minute, Type: evil, Chunks: 1, Released: "main.reply(...)\n\t/src/gateway/reply.go:7\n", Stack: "main.main()\n\t/src/gateway/main.go:9\n"},
 			},
 		},
 		Unlisted: 7, UnlistedBytes: 33_333,

@@ -3,22 +3,22 @@ package top
 import (
 	"strings"
 
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/debugpage"
-	"github.com/haven-mem/haven/memctx"
 )
 
 var (
-	leakColumns = []column[memctx.Leak]{
-		{heading{"COUNT", false, 0}, func(l *memctx.Leak) string { return formatCount(l.Count) }},
-		{heading{"BYTES", false, 0}, func(l *memctx.Leak) string { return formatBytes(l.Bytes) }},
-		{heading{"AGE", false, 1}, func(l *memctx.Leak) string { return formatAge(l.Age) }},
-		{heading{"KIND", true, 0}, func(l *memctx.Leak) string { return quoted(l.Kind) }},
-		{heading{"WHAT", true, 2}, func(l *memctx.Leak) string { return quoted(l.What) }},
+	leakColumns = []column[check.Finding]{
+		{heading{"COUNT", false, 0}, func(l *check.Finding) string { return formatCount(l.Count) }},
+		{heading{"BYTES", false, 0}, func(l *check.Finding) string { return formatBytes(l.Bytes) }},
+		{heading{"AGE", false, 1}, func(l *check.Finding) string { return formatAge(l.Age) }},
+		{heading{"KIND", true, 0}, func(l *check.Finding) string { return quoted(l.Kind) }},
+		{heading{"WHAT", true, 2}, func(l *check.Finding) string { return quoted(l.What) }},
 	}
-	leakOrders = []order[memctx.Leak]{
-		descending("count", func(l *memctx.Leak) uint64 { return l.Count }),
-		descending("bytes", func(l *memctx.Leak) int { return l.Bytes }),
-		descending("age", func(l *memctx.Leak) int64 { return int64(l.Age) }),
+	leakOrders = []order[check.Finding]{
+		descending("count", func(l *check.Finding) uint64 { return l.Count }),
+		descending("bytes", func(l *check.Finding) int { return l.Bytes }),
+		descending("age", func(l *check.Finding) int64 { return int64(l.Age) }),
 		byName(leakName),
 	}
 	leaksView = &view{
@@ -27,7 +27,7 @@ var (
 	}
 )
 
-func leakName(l *memctx.Leak) string {
+func leakName(l *check.Finding) string {
 	if l.Path != "" {
 		return l.Path
 	}

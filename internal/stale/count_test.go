@@ -1,4 +1,4 @@
-package escape_test
+package stale_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
@@ -16,11 +16,11 @@ import (
 
 var runs int // of the test: the counts are the process's
 
-// Statistics have the number of escapes of their name, and of no other.
+// Statistics have the number of stale pointers of their name, and of no other.
 func TestCountByName(t *testing.T) {
 	testkit.Unguarded(t)
-	defer escape.All()()
-	first := escape.Now()
+	defer stale.All()()
+	first := stale.Now()
 	runs++
 	name := fmt.Sprintf("counted %d", runs)
 
@@ -48,7 +48,7 @@ func TestCountByName(t *testing.T) {
 	p.Put(y)
 	kept = append(kept, x, y)
 
-	escape.Since(first)
+	stale.Since(first)
 	runtime.KeepAlive(kept)
 	var names memctx.NameStats
 	for n := range memctx.Names() {
@@ -62,15 +62,15 @@ func TestCountByName(t *testing.T) {
 		want  uint64
 		shown string
 	}{
-		{a.Stats(), a.Stats().Escapes, 3, ", 3 escapes"},
-		{other.Stats(), other.Stats().Escapes, 0, ""},
-		{nameless.Stats(), nameless.Stats().Escapes, 0, ""},
-		{names, names.Escapes, 3, ", 3 escapes;"},
-		{c.Stats(), c.Stats().Escapes, 1, ", 1 escape"},
-		{p.Stats(), p.Stats().Escapes, 1, ", 1 escape"},
+		{a.Stats(), a.Stats().Stale, 3, ", 3 stale pointers"},
+		{other.Stats(), other.Stats().Stale, 0, ""},
+		{nameless.Stats(), nameless.Stats().Stale, 0, ""},
+		{names, names.Stale, 3, ", 3 stale pointers;"},
+		{c.Stats(), c.Stats().Stale, 1, ", 1 stale pointer"},
+		{p.Stats(), p.Stats().Stale, 1, ", 1 stale pointer"},
 	} {
-		if s.n != s.want || !strings.Contains(s.of.String(), s.shown) || s.shown == "" && strings.Contains(s.of.String(), " escape") {
-			t.Errorf("%d escapes, want %d: %v", s.n, s.want, s.of)
+		if s.n != s.want || !strings.Contains(s.of.String(), s.shown) || s.shown == "" && strings.Contains(s.of.String(), " stale pointer") {
+			t.Errorf("%d stale pointers, want %d: %v", s.n, s.want, s.of)
 		}
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"unsafe"
 	"weak"
 
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/heap"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
+	"github.com/haven-mem/haven/internal/stale"
 )
 
-// Escapes: pointers to objects that were put. Of one object in 1024 that is put,
+// Stale pointers, to objects that were put. Of one object in 1024 that is put,
 // none is kept, and the garbage collector finds whether something still points to
-// it: see package internal/escape.
+// it: see package internal/stale.
 //
 // What is put may be anything: a global variable, or a part of something larger
 // that others hold rightly. So an object is chosen before: one that the pool makes
@@ -57,7 +57,7 @@ const (
 var working registry.List[self]
 
 func init() {
-	escape.OnAll(func() {
+	stale.OnAll(func() {
 		for s := range working.All() {
 			s.k.mu.Lock()
 			s.k.hook()
@@ -74,7 +74,7 @@ func (k *keeper) hook() {
 		return // not ready yet
 	}
 	n := k.hooks.Load() & hookCost
-	if k.watching.armed || escape.Each() && !k.watching.out {
+	if k.watching.armed || stale.Each() && !k.watching.out {
 		n |= hookGet
 	}
 	if len(k.watching.marks) > 0 {
@@ -86,7 +86,7 @@ func (k *keeper) hook() {
 // sample is called after each collection. It arms the pool if it is time to.
 func (k *keeper) sample() {
 	w := &k.watching
-	if !escape.Each() {
+	if !stale.Each() {
 		for p, m := range w.marks {
 			if m.left--; m.left == 0 {
 				delete(w.marks, p)
@@ -99,7 +99,7 @@ func (k *keeper) sample() {
 	for _, d := range k.depots {
 		puts += d.putsNow()
 	}
-	if len(w.marks) == 0 && !w.out && escape.Draw(puts-w.puts) {
+	if len(w.marks) == 0 && !w.out && stale.Draw(puts-w.puts) {
 		w.armed = true
 	}
 	w.puts = puts
@@ -112,7 +112,7 @@ func (k *keeper) claim(d *depot) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.wake()
-	ok := k.watching.armed || escape.Each() && !k.watching.out && len(k.watching.marks) < maxMarks
+	ok := k.watching.armed || stale.Each() && !k.watching.out && len(k.watching.marks) < maxMarks
 	k.watching.armed = false
 	if ok {
 		d.misses++
@@ -163,7 +163,7 @@ func (d *depot) dropWatched() {
 
 // watch watches memory that was just released.
 func (k *keeper) watch(typ string, at *byte, bytes int) {
-	r := escape.Begin("pool", k.name, nil)
+	r := stale.Begin("pool", k.name, nil)
 	r.Add(typ, at, bytes)
 	r.Watch()
 }
@@ -180,7 +180,7 @@ func (d *depot) putsNow() uint64 {
 
 // getMarked makes an object that is marked, or returns nil if none is to be.
 func (o *objects) getMarked() unsafe.Pointer {
-	if o.depot.size < escape.Least || !o.claim(&o.depot) {
+	if o.depot.size < stale.Least || !o.claim(&o.depot) {
 		return nil
 	}
 	x := o.make()

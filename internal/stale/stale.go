@@ -1,4 +1,4 @@
-// Package escape finds pointers that outlive what they point to: pointers into
+// Package stale finds pointers that outlive what they point to: pointers into
 // memory that its owner has released, and would hand out again.
 //
 // # How
@@ -28,7 +28,7 @@
 // that is referred to would hold all: owners clear them, as they do in a release
 // that keeps them. And each piece must be an object of Go's heap of its own, of
 // which nobody else has a part.
-package escape
+package stale
 
 import (
 	"runtime"
@@ -175,7 +175,7 @@ func settle(over func(*Release) bool) {
 	kept := p.list[:0]
 	for _, r := range p.list {
 		if over(r) {
-			found = r.escapes(found)
+			found = r.alive(found)
 		} else {
 			kept = append(kept, r)
 		}
@@ -225,8 +225,8 @@ func Count(what, name string) uint64 {
 	return pending.counts[owner{what, name}]
 }
 
-// escapes appends what is alive to list, by type.
-func (r *Release) escapes(list []finding) []finding {
+// alive appends what is alive to list, by type.
+func (r *Release) alive(list []finding) []finding {
 	first := len(list)
 next:
 	for _, p := range r.pieces {
@@ -241,17 +241,17 @@ next:
 			}
 		}
 		list = append(list, finding{leak.Finding{
-			Kind: leak.Escaped, What: r.what, Name: r.name, Count: 1, Bytes: p.bytes, Age: r.at.Age(),
+			Kind: leak.Stale, What: r.what, Name: r.name, Count: 1, Bytes: p.bytes, Age: r.at.Age(),
 			Stack: r.made.Stack(), Type: p.typ, Chunks: 1, Released: r.stack(),
 		}, r.serial})
 	}
 	return list
 }
 
-// told is called with each escape.
+// told is called with each stale pointer.
 var told atomic.Pointer[func(leak.Finding)]
 
-// Tell has f called with each escape from now on; nil: nobody.
+// Tell has f called with each stale pointer from now on; nil: nobody.
 func Tell(f func(leak.Finding)) {
 	if f == nil {
 		told.Store(nil)
@@ -268,7 +268,7 @@ func Now() uint64 {
 	return pending.serial
 }
 
-// Since returns the escapes of releases after the one with that number, at most
+// Since returns the stale pointers of releases after the one with that number, at most
 // the 1024 that were found last, and the number of the latest release that it has
 // seen to. It collects garbage twice if a release waits.
 func Since(serial uint64) (list []leak.Finding, last uint64) {

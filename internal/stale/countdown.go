@@ -1,4 +1,4 @@
-package escape
+package stale
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 
 // Variable is the environment variable that says one release in how many is
 // watched: 1 for each, 0 for none.
-const Variable = "HAVEN_ESCAPES"
+const Variable = "HAVEN_STALE"
 
 // usual is what holds where the variable is not set.
 const usual = 1024

@@ -1,22 +1,22 @@
 package slab
 
-import "github.com/haven-mem/haven/internal/escape"
+import "github.com/haven-mem/haven/internal/stale"
 
-// Escapes: pointers to objects whose slab was given back. Such a slab is left to
+// Stale pointers, to objects whose slab was given back. Such a slab is left to
 // the garbage collector anyway, so to have it look whether something still points
-// to one in 1024 costs only the looking: see package internal/escape. A table
+// to one in 1024 costs only the looking: see package internal/stale. A table
 // never gives a chunk back.
 
 // giveBackSlabs gives up to n empty slabs to the garbage collector and returns how
 // many there were. The lock is held.
 func (c *core) giveBackSlabs(n int) int {
-	var r *escape.Release
+	var r *stale.Release
 	n = c.slabs.release(n, func(s *slab) {
 		if !c.watched.Due() {
 			return
 		}
 		if r == nil {
-			r = escape.Begin("cache", c.name, nil)
+			r = stale.Begin("cache", c.name, nil)
 		}
 		// Objects that stay built may refer to those of other slabs.
 		if c.stay() {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/bump"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestWatchedReset(t *testing.T) {
 	testkit.NeedsReuse(t)
 	type pair struct{ next, self *pair }
-	defer escape.All()()
+	defer stale.All()()
 	var a bump.Arena
 	for _, n := range []int{1, 10, 1000, 10_000} {
 		var all []*pair
@@ -30,12 +30,12 @@ func TestWatchedReset(t *testing.T) {
 			}
 			all = append(all, p)
 		}
-		serial := escape.Now()
+		serial := stale.Now()
 		a.Reset()
 		if s := a.Stats(); s.Chunks != 0 || s.Reserved != 0 {
 			t.Errorf("%d objects: %v", n, s)
 		}
-		if got := escape.Now() - serial; got != 1 {
+		if got := stale.Now() - serial; got != 1 {
 			t.Errorf("%d objects: %d releases are watched", n, got)
 		}
 		for i, p := range all {
@@ -45,7 +45,7 @@ func TestWatchedReset(t *testing.T) {
 		}
 		runtime.KeepAlive(all)
 		a.Reset() // of nothing
-		if got := escape.Now() - serial; got != 1 {
+		if got := stale.Now() - serial; got != 1 {
 			t.Errorf("%d objects: a Reset of nothing is watched", n)
 		}
 	}
@@ -55,17 +55,17 @@ func TestWatchedReset(t *testing.T) {
 // of them.
 func TestLargeIsWatchedSeldom(t *testing.T) {
 	testkit.NeedsReuse(t)
-	defer escape.SampleEvery(0)
-	escape.SampleEvery(2)
+	defer stale.SampleEvery(0)
+	stale.SampleEvery(2)
 	const n = 200
 	var a bump.Arena
-	serial := escape.Now()
+	serial := stale.Now()
 	for range n {
 		a.Alloc(32<<20, 1)
 		a.Reset()
 	}
 	// Of 100 one in 32, and six standard deviations.
-	if watched := escape.Now() - serial; watched > 14 {
+	if watched := stale.Now() - serial; watched > 14 {
 		t.Errorf("%d of %d releases are watched", watched, n)
 	}
 }

@@ -1,4 +1,4 @@
-package escape
+package stale
 
 // AtStart is the rate that the environment set.
 var AtStart uint32

@@ -1,4 +1,4 @@
-package escape_test
+package stale_test
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // sampleEvery sets the rate for a test.
 func sampleEvery(t *testing.T, n uint32) {
-	escape.SampleEvery(n)
-	t.Cleanup(func() { escape.SampleEvery(0) })
+	stale.SampleEvery(n)
+	t.Cleanup(func() { stale.SampleEvery(0) })
 }
 
 // One release in so many is due, whether an owner has one in its life or all, with
@@ -27,7 +27,7 @@ func TestCountdown(t *testing.T) {
 		for _, life := range []int{1, 3, 100, n} {
 			due := 0
 			for i := 0; i < n; {
-				var c escape.Countdown
+				var c stale.Countdown
 				for range life {
 					if c.Due() {
 						due++
@@ -59,7 +59,7 @@ func TestAffords(t *testing.T) {
 	for bytes, want := range map[int]float64{0: n, 100: n, 1 << 20: n, 2 << 20: n / 2, 64 << 20: n / 64.0} {
 		got := 0
 		for range n {
-			if escape.Affords(bytes) {
+			if stale.Affords(bytes) {
 				got++
 			}
 		}
@@ -69,7 +69,7 @@ func TestAffords(t *testing.T) {
 	}
 	sampleEvery(t, 1)
 	for range 1000 {
-		if !escape.Affords(1 << 30) {
+		if !stale.Affords(1 << 30) {
 			t.Fatal("one of all is left out")
 		}
 	}
@@ -78,17 +78,17 @@ func TestAffords(t *testing.T) {
 // While All holds each release is due, and afterwards as many as before.
 func TestAll(t *testing.T) {
 	sampleEvery(t, math.MaxUint32)
-	var c escape.Countdown
+	var c stale.Countdown
 	announced := 0
-	escape.OnAll(func() { announced++ })
+	stale.OnAll(func() { announced++ })
 	for range 2 {
-		if c.Due() || escape.Each() {
+		if c.Due() || stale.Each() {
 			t.Fatal("due")
 		}
-		end, inner := escape.All(), escape.All()
+		end, inner := stale.All(), stale.All()
 		inner()
 		for range 100 {
-			if !c.Due() || !escape.Each() {
+			if !c.Due() || !stale.Each() {
 				t.Fatal("not due")
 			}
 		}
@@ -105,7 +105,7 @@ func TestDraw(t *testing.T) {
 	for n, want := range map[uint64][2]int{0: {0, 0}, 10: {820, 1180}, 100: {10000, 10000}, 1 << 40: {10000, 10000}} {
 		got := 0
 		for range 10000 {
-			if escape.Draw(n) {
+			if stale.Draw(n) {
 				got++
 			}
 		}
@@ -113,8 +113,8 @@ func TestDraw(t *testing.T) {
 			t.Errorf("of %d releases 1 in 100: %d of 10000 times, want %v", n, got, want)
 		}
 	}
-	escape.SampleEvery(0)
-	if escape.Draw(math.MaxUint64) {
+	stale.SampleEvery(0)
+	if stale.Draw(math.MaxUint64) {
 		t.Error("drawn of none")
 	}
 }
@@ -123,7 +123,7 @@ func TestDraw(t *testing.T) {
 // and as if it were not set.
 func TestVariable(t *testing.T) {
 	if testkit.InChild(t) {
-		fmt.Println("every", escape.AtStart)
+		fmt.Println("every", stale.AtStart)
 		return
 	}
 	usual := int64(1024)
@@ -134,16 +134,16 @@ func TestVariable(t *testing.T) {
 		"0": 0, "1": 1, "64": 64, "4294967295": math.MaxUint32,
 		"": -1, "-1": -1, "64x": -1, "4294967296": -1, "1e3": -1, "unset": usual,
 	} {
-		env := escape.Variable + "=" + value
+		env := stale.Variable + "=" + value
 		if value == "unset" {
-			os.Unsetenv(escape.Variable)
+			os.Unsetenv(stale.Variable)
 			env = "HAVEN_NOTHING=1"
 		}
 		out, err := testkit.Child(t, env)
 		if err != nil {
 			t.Fatal(err, out)
 		}
-		line := fmt.Sprintf("haven: HAVEN_ESCAPES=%q: want 0 for none, 1 for all, or one release in how many is watched; using %d\n", value, usual)
+		line := fmt.Sprintf("haven: HAVEN_STALE=%q: want 0 for none, 1 for all, or one release in how many is watched; using %d\n", value, usual)
 		if got := strings.Contains(out, line); got != (want < 0) || strings.Count(out, "haven: ") != strings.Count(out, line) {
 			t.Errorf("%s: %s", value, out)
 		}

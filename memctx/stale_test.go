@@ -7,26 +7,27 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
 // VerifyNone fails for what was released and is referred to, once, and collects by
 // itself if something waits.
-func TestVerifyNoneOfEscapes(t *testing.T) {
+func TestVerifyNoneOfStale(t *testing.T) {
 	verify()
-	was := count(found("escaped", "escapes"))
+	was := count(found("stale", "stale pointers"))
 	sampled(t)
-	end := escape.All()
-	c, line := memctx.New("escapes"), here(0)
+	end := stale.All()
+	c, line := memctx.New("stale pointers"), here(0)
 	kept := arena.New[[10]int](c.Arena())
 	c.Delete()
 	end()
 	text := verify()
 	for _, want := range []string{
-		"memctx: 1 escapes:\n1 × arena \"escapes\": ", " of [10]int in 1 chunks ", "memctx_test.TestVerifyNoneOfEscapes(...)\n",
-		"\nmade at\ngithub.com/haven-mem/haven/memctx_test.TestVerifyNoneOfEscapes(...)\n\t" + line,
+		"haven: 1 stale pointer:\n1 × arena \"stale pointers\": ", ": something still points into a chunk of [10]int, ", "memctx_test.TestVerifyNoneOfStale(...)\n",
+		"\nmade at\ngithub.com/haven-mem/haven/memctx_test.TestVerifyNoneOfStale(...)\n\t" + line,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -37,15 +38,15 @@ func TestVerifyNoneOfEscapes(t *testing.T) {
 	}
 	runtime.KeepAlive(kept)
 
-	list := found("escaped", "escapes")
+	list := found("stale", "stale pointers")
 	if len(list) != 1 || count(list) != was+1 || list[0].Type != "[10]int" || list[0].Chunks != 1 || list[0].What != "arena" ||
-		!strings.HasSuffix(text, list[0].Released+"made at\n"+list[0].Stack) || !strings.HasPrefix(list[0].String(), fmt.Sprintf("%d × arena \"escapes\": ", was+1)) {
+		!strings.HasSuffix(text, list[0].Released+"made at\n"+list[0].Stack) || !strings.HasPrefix(list[0].String(), fmt.Sprintf("%d × arena \"stale pointers\": ", was+1)) {
 		t.Errorf("%+v", list)
 	}
 }
 
 // Nothing that waits costs no collection.
-func TestVerifyNoneWithoutEscapes(t *testing.T) {
+func TestVerifyNoneWithoutStale(t *testing.T) {
 	verify()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -62,7 +63,7 @@ func TestVerifyNoneWithoutEscapes(t *testing.T) {
 // What is dropped for the watch is not charged: a subtree with a limit goes on.
 func TestWatchedIsNotCharged(t *testing.T) {
 	testkit.NeedsReuse(t)
-	arena.VerifyNoEscapes(t)
+	check.VerifyNoStale(t)
 	root := memctx.New("watched", memctx.Limit(200_000))
 	defer root.Delete()
 	for i := range 100 {
@@ -82,9 +83,9 @@ func TestWatchedIsNotCharged(t *testing.T) {
 }
 
 // What a lease holds, and what was abandoned, is nobody's mistake.
-func TestHeldIsNoEscape(t *testing.T) {
-	arena.VerifyNoEscapes(t)
-	first := escape.Now()
+func TestHeldIsNotStale(t *testing.T) {
+	check.VerifyNoStale(t)
+	first := stale.Now()
 	root := memctx.New("holders")
 	c := root.Child("held")
 	held := arena.New[[10]int](c.Arena())
@@ -94,8 +95,8 @@ func TestHeldIsNoEscape(t *testing.T) {
 	kept := arena.New[[10]int](abandoned.Arena())
 	abandoned.Abandon()
 	abandoned.Delete()
-	if list, _ := escape.Since(first); len(list) > 0 {
-		t.Error(escape.List(list))
+	if list, _ := stale.Since(first); len(list) > 0 {
+		t.Error(stale.List(list))
 	}
 	*held = [10]int{}
 	c.Release()

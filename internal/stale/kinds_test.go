@@ -1,4 +1,4 @@
-package escape_test
+package stale_test
 
 import (
 	"reflect"
@@ -54,8 +54,8 @@ func ringIn(a *arena.Arena) *node {
 }
 
 const (
-	nodeType = "escape_test.node"
-	leafType = "escape_test.leaf"
+	nodeType = "stale_test.node"
+	leafType = "stale_test.leaf"
 )
 
 // A kind is a way to allocate and to release. The function hands keep what

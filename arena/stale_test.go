@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/account"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
@@ -42,40 +43,40 @@ func fillNodes(a *arena.Arena) *node {
 	return arena.New[node](a)
 }
 
-// VerifyNoEscapes fails the test for what was released after it was called, and is
+// VerifyNoStale fails the test for what was released after it was called, and is
 // referred to at the end, and for nothing else.
-func TestVerifyNoEscapes(t *testing.T) {
+func TestVerifyNoStale(t *testing.T) {
 	a := arena.NewArena(arena.Name("verified"))
-	defer escape.All()()
+	defer stale.All()()
 	before := fillNodes(a)
 	a.Reset()
 
 	clean := new(mockT)
-	arena.VerifyNoEscapes(clean)
+	check.VerifyNoStale(clean)
 	kept := fillNodes(a) // in use at the end
 	a.Reset()
 	kept = fillNodes(a)
 	for range 3 {
 		inner := new(mockT)
-		arena.VerifyNoEscapes(inner)
+		check.VerifyNoStale(inner)
 		if text := inner.end(); text != "" {
 			t.Errorf("a test inside: %s", text)
 		}
 	}
 	if text := clean.end(); text != "" {
-		t.Errorf("without an escape: %s", text)
+		t.Errorf("without a stale pointer: %s", text)
 	}
 
 	m := new(mockT)
-	arena.VerifyNoEscapes(m)
+	check.VerifyNoStale(m)
 	a.Reset()
 	if m.text != "" {
 		t.Errorf("before the end: %s", m.text)
 	}
 	text := m.end()
 	for _, want := range []string{
-		"arena: 1 escapes:\n1 × arena \"verified\": ", " of arena_test.node in 1 chunks are referred to after their release at\n",
-		"arena_test.TestVerifyNoEscapes(...)\n\t", "escape_test.go:",
+		"haven: 1 stale pointer:\n1 × arena \"verified\": ", ": something still points into a chunk of arena_test.node, ",
+		"arena_test.TestVerifyNoStale(...)\n\t", "stale_test.go:",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -86,34 +87,34 @@ func TestVerifyNoEscapes(t *testing.T) {
 }
 
 // It ends with the test: later releases are watched as seldom as before.
-func TestVerifyNoEscapesEnds(t *testing.T) {
+func TestVerifyNoStaleEnds(t *testing.T) {
 	m := new(mockT)
-	arena.VerifyNoEscapes(m)
+	check.VerifyNoStale(m)
 	m.end()
-	serial := escape.Now()
+	serial := stale.Now()
 	a := arena.NewArena()
 	for range 100 {
 		fillNodes(a)
 		a.Reset()
 	}
-	if n := escape.Now() - serial; n != 0 {
+	if n := stale.Now() - serial; n != 0 {
 		t.Errorf("%d releases are watched", n)
 	}
 }
 
-// Escapes lists what was found, OnEscape tells, and both say where the arena was
+// StalePointers lists what was found, OnStale tells, and both say where the arena was
 // made if that was sampled.
-func TestEscapes(t *testing.T) {
+func TestStalePointers(t *testing.T) {
 	if !testkit.InChild(t) { // with findings of its own
 		testkit.MustChild(t)
 		return
 	}
-	if list := arena.Escapes(); list == nil || len(list) != 0 {
+	if list := check.StalePointers(); list == nil || len(list) != 0 {
 		t.Fatalf("%+v", list)
 	}
 	var mu sync.Mutex
-	var told []arena.Escape
-	arena.OnEscape(func(e arena.Escape) {
+	var told []check.Finding
+	check.OnStale(func(e check.Finding) {
 		mu.Lock()
 		defer mu.Unlock()
 		told = append(told, e)
@@ -124,24 +125,24 @@ func TestEscapes(t *testing.T) {
 		leak.SampleEvery(uint32(min(i, 1)))
 		a := arena.NewArena(arena.Name("listed"))
 		m := new(mockT)
-		arena.VerifyNoEscapes(m)
+		check.VerifyNoStale(m)
 		kept = append(kept, fillNodes(a))
 		a.Reset()
 		if text := m.end(); strings.Contains(text, "\nmade at\n") != (i > 0) {
 			t.Errorf("%d: %s", i, text)
 		}
 		if i == 2 {
-			arena.OnEscape(nil)
+			check.OnStale(nil)
 		}
 		a.Free()
 	}
-	list := arena.Escapes()
-	if len(list) != 2 || list[0].Count != 3 || list[1].Count != 1 || list[1].Made != "" || !strings.Contains(list[0].Made, "TestEscapes") {
+	list := check.StalePointers()
+	if len(list) != 2 || list[0].Count != 3 || list[1].Count != 1 || list[1].Stack != "" || !strings.Contains(list[0].Stack, "TestStalePointers") {
 		t.Fatalf("%+v", list)
 	}
 	for _, e := range list {
 		if e.What != "arena" || e.Name != "listed" || e.Type != "arena_test.node" || e.Chunks != 1 || e.Bytes < 1000 || e.Age <= 0 ||
-			!strings.HasPrefix(e.Released, "github.com/haven-mem/haven/arena_test.TestEscapes(...)\n") {
+			!strings.HasPrefix(e.Released, "github.com/haven-mem/haven/arena_test.TestStalePointers(...)\n") {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -155,7 +156,7 @@ func TestEscapes(t *testing.T) {
 // chunks of the size that was needed.
 func TestWatchedIsCredited(t *testing.T) {
 	testkit.NeedsReuse(t)
-	arena.VerifyNoEscapes(t)
+	check.VerifyNoStale(t)
 	a, w := paidArena(t, 100_000, arena.Name("paid"), arena.Limit(100_000))
 	for range 100 {
 		arena.MakeSlice[byte](a, 40_000, 40_000)
@@ -185,7 +186,7 @@ func TestWatchLeavesIdleLanes(t *testing.T) {
 	fillNodes(a)
 	a.Reset()
 	idle := a.Stats().Reserved
-	defer escape.All()()
+	defer stale.All()()
 	arena.New[string](a)
 	a.Reset()
 	if n := a.Stats().Reserved; n != idle {
@@ -197,8 +198,8 @@ func TestWatchLeavesIdleLanes(t *testing.T) {
 // and what a lease holds is not taken back either.
 func TestWatchesResetsOnly(t *testing.T) {
 	testkit.NeedsReuse(t)
-	defer escape.All()()
-	serial := escape.Now()
+	defer stale.All()()
+	serial := stale.Now()
 	a := arena.NewArena()
 	m := a.Mark()
 	kept := []*node{fillNodes(a)}
@@ -208,7 +209,7 @@ func TestWatchesResetsOnly(t *testing.T) {
 	kept = append(kept, fillNodes(a))
 	a.Trim(0)
 	a.Free()
-	if n := escape.Now() - serial; n != 0 {
+	if n := stale.Now() - serial; n != 0 {
 		t.Errorf("%d releases are watched", n)
 	}
 	runtime.KeepAlive(kept)
@@ -217,7 +218,7 @@ func TestWatchesResetsOnly(t *testing.T) {
 // A chunk that is as small as to share its block with others is left out.
 func TestSmallChunksAreLeftOut(t *testing.T) {
 	m := new(mockT)
-	arena.VerifyNoEscapes(m)
+	check.VerifyNoStale(m)
 	a := arena.NewArena(arena.Limit(8))
 	kept := arena.MakeSlice[byte](a, 7, 7)
 	a.Reset()
@@ -228,11 +229,11 @@ func TestSmallChunksAreLeftOut(t *testing.T) {
 }
 
 // Of three types that point to each other the one that is referred to is named.
-func TestEscapeOfOneLane(t *testing.T) {
+func TestStaleOfOneLane(t *testing.T) {
 	testkit.NeedsReuse(t)
 	type up struct{ strings *[]string }
 	m := new(mockT)
-	arena.VerifyNoEscapes(m)
+	check.VerifyNoStale(m)
 	a := arena.NewArena(arena.Name("lanes"))
 	list := arena.MakeSlice[string](a, 10, 10)
 	u := arena.New[up](a)
@@ -242,7 +243,7 @@ func TestEscapeOfOneLane(t *testing.T) {
 	}
 	kept := &list[3]
 	a.Reset()
-	if text := m.end(); strings.Count(text, "×") != 1 || !strings.Contains(text, " of string in 1 chunks") {
+	if text := m.end(); strings.Count(text, "×") != 1 || !strings.Contains(text, " a chunk of string,") {
 		t.Error(text)
 	}
 	if *kept != "" {
@@ -252,14 +253,14 @@ func TestEscapeOfOneLane(t *testing.T) {
 
 // Of several chunks of a type known at run time the one that is referred to holds no
 // other.
-func TestEscapeOfOneChunk(t *testing.T) {
+func TestStaleOfOneChunk(t *testing.T) {
 	testkit.NeedsReuse(t)
 	type link struct {
 		next *link
 		rest [100]int
 	}
 	m := new(mockT)
-	arena.VerifyNoEscapes(m)
+	check.VerifyNoStale(m)
 	a := arena.NewArena(arena.Name("links"))
 	typ := reflect.TypeFor[link]()
 	first := arena.NewOf(a, typ).Interface().(*link)
@@ -268,7 +269,7 @@ func TestEscapeOfOneChunk(t *testing.T) {
 		last = last.next
 	}
 	a.Reset()
-	if text := m.end(); strings.Count(text, "×") != 1 || !strings.Contains(text, " of arena_test.link in 1 chunks") {
+	if text := m.end(); strings.Count(text, "×") != 1 || !strings.Contains(text, " a chunk of arena_test.link,") {
 		t.Error(text)
 	}
 	if first.next != nil {
@@ -280,17 +281,17 @@ func TestEscapeOfOneChunk(t *testing.T) {
 func TestWatchIsSeldom(t *testing.T) {
 	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
-	defer escape.SampleEvery(0)
-	escape.SampleEvery(1024)
+	defer stale.SampleEvery(0)
+	stale.SampleEvery(1024)
 	var p arena.Pool
-	serial := escape.Now()
+	serial := stale.Now()
 	const n = 100_000
 	allocs := testing.AllocsPerRun(n, func() {
 		a := p.Get()
 		fillNodes(a)
 		p.Put(a)
 	})
-	watched := escape.Now() - serial
+	watched := stale.Now() - serial
 	if allocs != 0 { // rounded down
 		t.Errorf("%v allocs/op", allocs)
 	}
@@ -303,8 +304,8 @@ func TestWatchIsSeldom(t *testing.T) {
 // of them. An arena is a lane's or several lanes'.
 func TestLargeIsWatchedSeldom(t *testing.T) {
 	testkit.NeedsReuse(t)
-	defer escape.SampleEvery(0)
-	escape.SampleEvery(2)
+	defer stale.SampleEvery(0)
+	stale.SampleEvery(2)
 	const bytes, n = 32 << 20, 200
 	large := []arena.Option{arena.FirstChunk(bytes), arena.MaxChunk(bytes)}
 	a, b := arena.NewArena(large...), arena.NewArena(large...)
@@ -313,21 +314,21 @@ func TestLargeIsWatchedSeldom(t *testing.T) {
 		"Arena": func() { arena.New[[2]int](a); a.Reset() },
 		"Lane":  func() { l.New(); l.Reset() },
 	} {
-		serial := escape.Now()
+		serial := stale.Now()
 		for range n {
 			release()
 		}
 		// Of 100 one in 32, and six standard deviations.
-		if watched := escape.Now() - serial; watched > 14 {
+		if watched := stale.Now() - serial; watched > 14 {
 			t.Errorf("%s.Reset: %d of %d releases are watched", name, watched, n)
 		}
 	}
-	end := escape.All()
-	serial := escape.Now()
+	end := stale.All()
+	serial := stale.Now()
 	arena.New[[2]int](a)
 	a.Reset()
 	end()
-	if watched := escape.Now() - serial; watched != 1 {
+	if watched := stale.Now() - serial; watched != 1 {
 		t.Errorf("%d of 1 are watched when all are", watched)
 	}
 }

@@ -1,4 +1,4 @@
-package escape_test
+package stale_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package escape_test
+package stale_test
 
 import (
 	"fmt"
@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // found returns what was released since serial and is referred to, in lines.
 func found(serial uint64) (list []string) {
-	all, _ := escape.Since(serial)
+	all, _ := stale.Since(serial)
 	for _, e := range all {
 		list = append(list, fmt.Sprintf("%s %q of %s: %d in %d", e.What, e.Name, e.Type, e.Bytes, e.Chunks))
 	}
@@ -35,26 +35,26 @@ func run(t *testing.T, k kind, keep func(any)) {
 // Each pointer that is kept is found, wherever it is, with the name of what was
 // released and the type, and nothing that is only near it.
 func TestPlanted(t *testing.T) {
-	defer escape.All()()
+	defer stale.All()()
 	for _, k := range kinds {
 		for _, p := range plants {
 			t.Run(k.name+"/"+p.name, func(t *testing.T) {
 				if k.what == "cache" {
 					testkit.Unguarded(t)
 				}
-				first := escape.Now()
+				first := stale.Now()
 				end := func() {}
 				run(t, k, func(v any) { end = p.keep(v) })
-				list, _ := escape.Since(first)
+				list, _ := stale.Since(first)
 				end()
 				if len(list) != 1 {
-					t.Fatalf("%d escapes, want one: %v", len(list), list)
+					t.Fatalf("%d stale pointers, want one: %v", len(list), list)
 				}
 				e := list[0]
 				if e.What != k.what || e.Name != k.of || e.Type != k.typ || e.Chunks != 1 || e.Bytes < 16 || e.Count != 1 || e.Age <= 0 {
 					t.Errorf("%+v, want one piece of the %s %q of %s", e, k.what, k.of, k.typ)
 				}
-				if !strings.Contains(e.Released, "planted_test.go") || strings.Contains(strings.SplitN(e.Released, "\n", 2)[0], "internal/escape.") {
+				if !strings.Contains(e.Released, "planted_test.go") || strings.Contains(strings.SplitN(e.Released, "\n", 2)[0], "internal/stale.") {
 					t.Errorf("the stack of the release is\n%s", e.Released)
 				}
 			})
@@ -63,9 +63,9 @@ func TestPlanted(t *testing.T) {
 }
 
 // The same programs that keep nothing, or keep it in memory that itself dies, have
-// no escapes.
+// no stale pointers.
 func TestNothingPlanted(t *testing.T) {
-	defer escape.All()()
+	defer stale.All()()
 	for _, k := range kinds {
 		for name, keep := range map[string]func(any){
 			"nothing":     func(any) {},
@@ -82,7 +82,7 @@ func TestNothingPlanted(t *testing.T) {
 			},
 		} {
 			t.Run(k.name+"/"+name, func(t *testing.T) {
-				first := escape.Now()
+				first := stale.Now()
 				run(t, k, keep)
 				if list := found(first); list != nil {
 					t.Errorf("%q", list)

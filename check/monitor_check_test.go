@@ -1,6 +1,6 @@
 //go:build haven_check && unix
 
-package haven_test
+package check_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/haven-mem/haven"
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/check"
 )
 
 type order struct {
@@ -26,7 +26,7 @@ var monitored = map[string]struct {
 }{
 	"a string": {func(o *order) { os.Stdout.WriteString("the note: " + o.note) },
 		[]string{"fatal error: fault", "haven: use after release: a pointer that was read from released memory was followed",
-			`memory: a haven_test.order of arena "requests"`, "allocated at", "released at", "found at", "monitor_check_test.go"}},
+			`memory: a check_test.order of arena "requests"`, "allocated at", "released at", "found at", "monitor_check_test.go"}},
 	"a number": {func(o *order) { os.Stdout.Write(make([]byte, 10)[o.id:]) },
 		[]string{"haven: use after release: runtime error: slice bounds out of range [-2604246222170760229:]", "memory: not known"}},
 	"a number for a length": {func(o *order) { os.Stdout.Write(make([]byte, o.id)) },
@@ -73,7 +73,7 @@ func TestMonitorOfCheckBuild(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	if os.Getenv("HAVEN_TEST_CRASH") != "" || os.Getenv("HAVEN_GUARD_MONITOR") != "" {
-		if err := haven.MonitorGuard(); err != nil {
+		if err := check.MonitorGuard(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}

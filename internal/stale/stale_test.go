@@ -1,4 +1,4 @@
-package escape_test
+package stale_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/haven-mem/haven/internal/escape"
 	"github.com/haven-mem/haven/internal/leak"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
@@ -23,7 +23,7 @@ func (b *block) start() *byte { return (*byte)(unsafe.Pointer(b)) }
 //
 //go:noinline
 func release(name string, n int, made *leak.Site) *block {
-	r := escape.Begin("thing", name, made)
+	r := stale.Begin("thing", name, made)
 	var kept *block
 	for range n {
 		kept = new(block)
@@ -37,12 +37,12 @@ func release(name string, n int, made *leak.Site) *block {
 func tell(t *testing.T) (all func() []leak.Finding) {
 	var mu sync.Mutex
 	var list []leak.Finding
-	escape.Tell(func(f leak.Finding) {
+	stale.Tell(func(f leak.Finding) {
 		mu.Lock()
 		defer mu.Unlock()
 		list = append(list, f)
 	})
-	t.Cleanup(func() { escape.Tell(nil) })
+	t.Cleanup(func() { stale.Tell(nil) })
 	return func() []leak.Finding {
 		mu.Lock()
 		defer mu.Unlock()
@@ -62,7 +62,7 @@ func TestFoundByItself(t *testing.T) {
 	for range 20 {
 		release("dropped", 10, nil)
 	}
-	testkit.Eventually(t, "nothing waits any more", func() bool { return escape.Pending() == 0 })
+	testkit.Eventually(t, "nothing waits any more", func() bool { return stale.Pending() == 0 })
 	testkit.Eventually(t, "told", func() bool { return len(all()) > 0 })
 	for range 5 {
 		testkit.CollectGarbage()
@@ -70,14 +70,14 @@ func TestFoundByItself(t *testing.T) {
 	runtime.KeepAlive(kept)
 	list := all()
 	if len(list) != 1 {
-		t.Fatalf("%d escapes: %+v", len(list), list)
+		t.Fatalf("%d stale pointers: %+v", len(list), list)
 	}
 	f := list[0]
-	if f.Kind != leak.Escaped || f.What != "thing" || f.Name != "kept" || f.Type != "block" || f.Chunks != 1 ||
+	if f.Kind != leak.Stale || f.What != "thing" || f.Name != "kept" || f.Type != "block" || f.Chunks != 1 ||
 		f.Bytes != int(unsafe.Sizeof(*kept)) || f.Count != 1 || f.Age <= 0 {
 		t.Errorf("%+v", f)
 	}
-	if !strings.HasPrefix(f.Released, "github.com/haven-mem/haven/internal/escape_test.release(...)\n") || !strings.Contains(f.Stack, "TestFoundByItself") {
+	if !strings.HasPrefix(f.Released, "github.com/haven-mem/haven/internal/stale_test.release(...)\n") || !strings.Contains(f.Stack, "TestFoundByItself") {
 		t.Errorf("released at\n%smade at\n%s", f.Released, f.Stack)
 	}
 	if found := leak.All(); len(found) != 1 || found[0] != f {
@@ -98,7 +98,7 @@ func TestPatience(t *testing.T) {
 		}
 		runtime.KeepAlive(kept)
 		kept = nil
-		testkit.Eventually(t, "nothing waits any more", func() bool { return escape.Pending() == 0 })
+		testkit.Eventually(t, "nothing waits any more", func() bool { return stale.Pending() == 0 })
 		if n := len(all()); n != before {
 			t.Fatalf("found after it was let go: %+v", all()[before:])
 		}
@@ -108,22 +108,22 @@ func TestPatience(t *testing.T) {
 // What is smaller than an object of its own is left out, and a release without
 // anything, or nil, is none.
 func TestNothingToWatch(t *testing.T) {
-	before := escape.Now()
-	(*escape.Release)(nil).Watch()
-	r := escape.Begin("thing", "empty", nil)
+	before := stale.Now()
+	(*stale.Release)(nil).Watch()
+	r := stale.Begin("thing", "empty", nil)
 	r.Watch()
 	small := new([15]byte)
 	r.Add("small", &small[0], len(small))
 	r.Watch()
-	if escape.Now() != before {
+	if stale.Now() != before {
 		t.Error("watched")
 	}
 	runtime.KeepAlive(small)
 }
 
-// What a release had of one type is one escape.
+// What a release had of one type is one stale pointer.
 func TestPiecesByType(t *testing.T) {
-	r := escape.Begin("thing", "two types", nil)
+	r := stale.Begin("thing", "two types", nil)
 	var kept []*block
 	for i, typ := range []string{"red", "blue", "red", "red", "blue", "gone"} {
 		b := new(block)
@@ -132,9 +132,9 @@ func TestPiecesByType(t *testing.T) {
 			kept = append(kept, b)
 		}
 	}
-	first := escape.Now()
+	first := stale.Now()
 	r.Watch()
-	list, _ := escape.Since(first)
+	list, _ := stale.Since(first)
 	runtime.KeepAlive(kept)
 	var got []string
 	for _, f := range list {
@@ -147,17 +147,17 @@ func TestPiecesByType(t *testing.T) {
 	}
 }
 
-// Since gives each escape to everybody who asks for it, and of releases after the
+// Since gives each stale pointer to everybody who asks for it, and of releases after the
 // number only.
 func TestSince(t *testing.T) {
-	first := escape.Now()
+	first := stale.Now()
 	a := release("a", 3, nil)
-	second := escape.Now()
+	second := stale.Now()
 	b := release("b", 1, nil)
 	names := func(serial uint64) string {
-		list, last := escape.Since(serial)
-		if last != escape.Now() {
-			t.Errorf("seen to %d of %d releases", last, escape.Now())
+		list, last := stale.Since(serial)
+		if last != stale.Now() {
+			t.Errorf("seen to %d of %d releases", last, stale.Now())
 		}
 		var s []string
 		for _, f := range list {
@@ -172,7 +172,7 @@ func TestSince(t *testing.T) {
 		if got := names(first); got != "a1 b1" {
 			t.Errorf("since the first: %s", got)
 		}
-		if got := names(escape.Now()); got != "" {
+		if got := names(stale.Now()); got != "" {
 			t.Errorf("since now: %s", got)
 		}
 	}
@@ -186,20 +186,20 @@ func TestPendingIsBounded(t *testing.T) {
 		testkit.MustChild(t, "GOGC=off")
 		return
 	}
-	for range escape.MaxPending + 100 {
+	for range stale.MaxPending + 100 {
 		release("many", 1, nil)
 	}
-	if n := escape.Pending(); n != escape.MaxPending {
+	if n := stale.Pending(); n != stale.MaxPending {
 		t.Errorf("%d releases wait", n)
 	}
-	if list, _ := escape.Since(0); len(list) != 0 || escape.Pending() != 0 {
-		t.Errorf("%d escapes, %d releases wait", len(list), escape.Pending())
+	if list, _ := stale.Since(0); len(list) != 0 || stale.Pending() != 0 {
+		t.Errorf("%d stale pointers, %d releases wait", len(list), stale.Pending())
 	}
 }
 
 // Many goroutines release, ask and collect.
 func TestConcurrent(t *testing.T) {
-	first := escape.Now()
+	first := stale.Now()
 	stop := testkit.Hammer()
 	var wg sync.WaitGroup
 	kept := make([]*block, 8)
@@ -213,34 +213,37 @@ func TestConcurrent(t *testing.T) {
 					kept[g] = p
 				}
 				if i%50 == 0 {
-					escape.Since(first)
+					stale.Since(first)
 				}
 			}
 		}()
 	}
 	wg.Wait()
 	stop()
-	list, _ := escape.Since(first)
+	list, _ := stale.Since(first)
 	if len(list) != len(kept) {
-		t.Errorf("%d escapes, want %d", len(list), len(kept))
+		t.Errorf("%d stale pointers, want %d", len(list), len(kept))
 	}
 	runtime.KeepAlive(kept)
 }
 
-// Text and List say all there is.
+// String and List say all there is.
 func TestText(t *testing.T) {
-	f := leak.Finding{What: "arena", Name: "request", Type: "main.node", Count: 3, Chunks: 2, Bytes: 100, Released: "main.f(...)\n\tf.go:1\n"}
-	want := "3 × arena \"request\": 100 bytes of main.node in 2 chunks are referred to after their release at\nmain.f(...)\n\tf.go:1\n"
-	if got := escape.Text(f); got != want {
+	f := leak.Finding{Kind: leak.Stale, What: "arena", Name: "request", Type: "main.node", Count: 3, Chunks: 2, Bytes: 100, Released: "main.f(...)\n\tf.go:1\n"}
+	want := "3 × arena \"request\": something still points into 2 chunks of main.node, 100 bytes, released at\nmain.f(...)\n\tf.go:1\n"
+	if got := f.String(); got != want {
 		t.Errorf("%s", got)
 	}
 	f.Stack, f.Name = "main.g(...)\n\tg.go:2\n", ""
-	if got := escape.Text(f); !strings.HasPrefix(got, "3 × arena: 100 ") || !strings.HasSuffix(got, "f.go:1\nmade at\nmain.g(...)\n\tg.go:2\n") {
+	if got := f.String(); !strings.HasPrefix(got, "3 × arena: something ") || !strings.HasSuffix(got, "f.go:1\nmade at\nmain.g(...)\n\tg.go:2\n") {
 		t.Errorf("%s", got)
 	}
 	for _, n := range []int{1, 20, 21, 100} {
-		got := escape.List(make([]leak.Finding, n))
-		if !strings.HasPrefix(got, fmt.Sprintf("%d escapes:\n", n)) || strings.Count(got, "×") != min(n, 20) ||
+		got, first := stale.List(make([]leak.Finding, n)), fmt.Sprintf("%d stale pointers:\n", n)
+		if n == 1 {
+			first = "1 stale pointer:\n"
+		}
+		if !strings.HasPrefix(got, first) || strings.Count(got, "×") != min(n, 20) ||
 			strings.HasSuffix(got, fmt.Sprintf("\n… and %d more", n-20)) != (n > 20) {
 			t.Errorf("%d: %s", n, got)
 		}

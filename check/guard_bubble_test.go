@@ -1,13 +1,13 @@
 //go:build go1.25 && !haven_check && !asan && !msan && (linux || darwin)
 
-package haven_test
+package check_test
 
 import (
 	"strings"
 	"testing"
 	"testing/synctest"
 
-	"github.com/haven-mem/haven"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/slab"
 )
@@ -16,17 +16,17 @@ import (
 // it from ending, and find what happens afterwards.
 func TestGuardFirstInBubble(t *testing.T) {
 	if !testkit.InChild(t) {
-		out, err := testkit.Child(t, "HAVEN_GUARD=0", "HAVEN_ESCAPES=0")
+		out, err := testkit.Child(t, "HAVEN_GUARD=0", "HAVEN_STALE=0")
 		if err == nil || !strings.Contains(out, "\nhaven: use after release") || !strings.Contains(out, "guard_bubble_test.go") {
 			t.Errorf("ended with %v, and printed\n%s", err, out)
 		}
 		return
 	}
 	synctest.Test(t, func(t *testing.T) {
-		if err := haven.MonitorGuard(); err != nil {
+		if err := check.MonitorGuard(); err != nil {
 			t.Fatal(err)
 		}
-		if err := haven.SetGuard(1, 8); err != nil {
+		if err := check.SetGuard(1, 8); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -1,6 +1,6 @@
 //go:build !haven_check && !asan && !msan
 
-package haven_test
+package check_test
 
 import (
 	"fmt"
@@ -14,7 +14,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/haven-mem/haven"
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/slab"
@@ -54,7 +53,7 @@ var guardCases = []guardCase{
 		here("released")
 		c.Free(p)
 		sink = p.id
-	}, []string{"use after release", "is byte 0 of it", "haven_test.order", `cache "orders"`}},
+	}, []string{"use after release", "is byte 0 of it", "check_test.order", `cache "orders"`}},
 	{"cache: an object without pointers written after Free", func(here func(string)) {
 		c := slab.NewCache[order](slab.Name("orders"))
 		here("allocated")
@@ -144,7 +143,7 @@ var guardCases = []guardCase{
 		here("released")
 		c.Free(p)
 		p.next = p
-		haven.OnGuard(func(r *check.Report) { panic(r) })
+		check.OnGuard(func(r *check.Report) { panic(r) })
 		for range 10 {
 			c.Free(c.Alloc())
 		}
@@ -155,7 +154,7 @@ var guardCases = []guardCase{
 		here("released")
 		a.Reset()
 		sink = p.id
-	}, []string{"use after release", "haven_test.order", `arena "requests"`}},
+	}, []string{"use after release", "check_test.order", `arena "requests"`}},
 	{"arena: text read after Reset", func(here func(string)) {
 		a := warm[byte]("requests")
 		s := arena.String(a, "some text")
@@ -170,7 +169,7 @@ var guardCases = []guardCase{
 		here("released")
 		a.Reset()
 		sink = p.next.n[1]
-	}, []string{"use after release", "haven_test.node", `arena "requests"`}},
+	}, []string{"use after release", "check_test.node", `arena "requests"`}},
 	{"arena: a number written after Put", func(here func(string)) {
 		pool := arena.NewPool(arena.Name("requests"))
 		a := pool.Get()
@@ -188,7 +187,7 @@ var guardCases = []guardCase{
 		here("released")
 		l.Reset()
 		p.id = 1
-	}, []string{"use after release", "haven_test.order", "a Lane"}},
+	}, []string{"use after release", "check_test.order", "a Lane"}},
 }
 
 // warm returns an arena that was used for a T before.
@@ -237,7 +236,7 @@ func TestGuard(t *testing.T) {
 					continue
 				}
 				cmd := exec.Command(os.Args[0], "-test.run=^TestGuard$")
-				cmd.Env = append(os.Environ(), "HAVEN_GUARD_CASE="+strconv.Itoa(n), "HAVEN_GUARD_PANICS="+panics, "HAVEN_GUARD=1,8", "HAVEN_TEST_MONITOR=1", "HAVEN_ESCAPES=0")
+				cmd.Env = append(os.Environ(), "HAVEN_GUARD_CASE="+strconv.Itoa(n), "HAVEN_GUARD_PANICS="+panics, "HAVEN_GUARD=1,8", "HAVEN_TEST_MONITOR=1", "HAVEN_STALE=0")
 				b, _ := cmd.CombinedOutput() // the monitor has its standard error, so it has ended as well
 				text := string(b)
 				if !strings.Contains(text, "\nhaven: ") {
@@ -268,7 +267,7 @@ func TestGuard(t *testing.T) {
 func TestMain(m *testing.M) {
 	monitors := os.Getenv("HAVEN_TEST_MONITOR") != "" && os.Getenv("HAVEN_GUARD_PANICS") == ""
 	if monitors || os.Getenv("HAVEN_GUARD_MONITOR") != "" { // the second is in a process that is a monitor
-		if err := haven.MonitorGuard(); err != nil {
+		if err := check.MonitorGuard(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}

@@ -1,9 +1,6 @@
-package haven
+package check
 
-import (
-	"github.com/haven-mem/haven/check"
-	"github.com/haven-mem/haven/internal/guard"
-)
+import "github.com/haven-mem/haven/internal/guard"
 
 // What is recommended for [SetGuard]: about one release in GuardRate, in GuardSlots
 // slots.
@@ -17,7 +14,7 @@ const (
 // memory afterwards takes a fault at the instruction that does. It is off by default,
 // and a rate of 0 turns it off again. Call it at the start of main:
 //
-//	haven.SetGuard(haven.GuardRate, haven.GuardSlots)
+//	check.SetGuard(check.GuardRate, check.GuardSlots)
 //
 // A [github.com/haven-mem/haven/slab.Cache] hands out an object on pages of its own,
 // with pages without access on both sides; at its Free they lose their access as well.
@@ -41,7 +38,7 @@ const (
 //
 // A fault ends the program, and [MonitorGuard] makes it print the report, with the
 // stacks of the allocation and the release. Where debug.SetPanicOnFault is set it is a
-// panic, of which [github.com/haven-mem/haven/check.Explain] returns the report.
+// panic, of which [Explain] returns the report.
 //
 // A guarded object costs some microseconds, and at most 160 in a second are drawn,
 // unless the rate is 1, which guards everything for which there is a slot and is for
@@ -60,7 +57,7 @@ func SetGuard(rate, slots int) error { return guard.Set(rate, slots) }
 // as they are by default. f is called in a goroutine that uses an allocator and need
 // not be the one that made the mistake, it may be called by several at a time, and
 // should not use the allocator that it is called from.
-func OnGuard(f func(*check.Report)) { guard.Tell(f) }
+func OnGuard(f func(*Report)) { guard.Tell(f) }
 
 // MonitorGuard has a process beside this one that waits for it to crash, and prints the
 // guard's report of the fault, if that is what it was, on standard error. It is this
@@ -68,8 +65,8 @@ func OnGuard(f func(*check.Report)) { guard.Tell(f) }
 // the first line of main, before flags are read or files opened:
 //
 //	func main() {
-//		haven.MonitorGuard()
-//		haven.SetGuard(haven.GuardRate, haven.GuardSlots)
+//		check.MonitorGuard()
+//		check.SetGuard(check.GuardRate, check.GuardSlots)
 //		…
 //
 // It uses [runtime/debug.SetCrashOutput], of which there is one in a process. What is

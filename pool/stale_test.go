@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/haven-mem/haven/internal/escape"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/pool"
 )
@@ -16,16 +16,16 @@ type item struct {
 	n    [6]int
 }
 
-// escapes returns how many escapes there are of releases after serial.
-func escapes(serial uint64) int {
-	list, _ := escape.Since(serial)
+// stalePointers returns how many stale pointers there are of releases after serial.
+func stalePointers(serial uint64) int {
+	list, _ := stale.Since(serial)
 	return len(list)
 }
 
 // sampleEvery sets the rate for a test.
 func sampleEvery(t *testing.T, n uint32) {
-	escape.SampleEvery(n)
-	t.Cleanup(func() { escape.SampleEvery(0) })
+	stale.SampleEvery(n)
+	t.Cleanup(func() { stale.SampleEvery(0) })
 }
 
 // After a collection that finds enough Puts, one object is marked, by a Get, and
@@ -34,8 +34,8 @@ func TestWatchOneOfMany(t *testing.T) {
 	testkit.NeedsReuse(t)
 	sampleEvery(t, 100)
 	p := pool.New[item](nil, pool.Name("one of many"))
-	serial := escape.Now()
-	watched := func() uint64 { return escape.Now() - serial }
+	serial := stale.Now()
+	watched := func() uint64 { return stale.Now() - serial }
 	turn := func(n int) {
 		for range n {
 			p.Put(p.Get())
@@ -57,8 +57,8 @@ func TestWatchOneOfMany(t *testing.T) {
 	if s := p.Stats(); s.DroppedWatched != watched() || s.Puts != s.Hits+uint64(s.Idle)+s.Trimmed+s.Dropped() || s.InUse != 0 {
 		t.Errorf("%d watched: %v", watched(), s)
 	}
-	if n := escapes(serial); n != 0 {
-		t.Errorf("%d escapes", n)
+	if n := stalePointers(serial); n != 0 {
+		t.Errorf("%d stale pointers", n)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestWatchOneOfMany(t *testing.T) {
 func TestWatchNothing(t *testing.T) {
 	p := pool.New[item](nil)
 	b := pool.NewBytes()
-	serial := escape.Now()
+	serial := stale.Now()
 	for range 5 {
 		for range 1000 {
 			p.Put(p.Get())
@@ -81,7 +81,7 @@ func TestWatchNothing(t *testing.T) {
 	}
 	p.Put(p.Get())
 	b.Put(b.Get(100))
-	if n := escape.Now() - serial; n != 0 {
+	if n := stale.Now() - serial; n != 0 {
 		t.Errorf("%d objects are watched", n)
 	}
 }
@@ -89,9 +89,9 @@ func TestWatchNothing(t *testing.T) {
 // Only what the pool made is watched: not what is part of something else, or a
 // global variable, or too small.
 func TestWatchOwnOnly(t *testing.T) {
-	end := escape.All()
+	end := stale.All()
 	defer end()
-	serial := escape.Now()
+	serial := stale.Now()
 
 	p := pool.New[item](nil)
 	for i := range batch {
@@ -116,7 +116,7 @@ func TestWatchOwnOnly(t *testing.T) {
 		*p = make([]byte, 1024) // another array than the pool gave
 		b.Put(p)
 	}
-	if n := escape.Now() - serial; n != 0 || small.Stats().DroppedWatched > 0 {
+	if n := stale.Now() - serial; n != 0 || small.Stats().DroppedWatched > 0 {
 		t.Errorf("%d objects are watched, of the small %v", n, small.Stats())
 	}
 	runtime.KeepAlive(more)
@@ -142,9 +142,9 @@ func TestMarksAreGivenUp(t *testing.T) {
 	})
 	x := p.Get() // is marked
 	testkit.Eventually(t, "the mark is given up", func() bool { return !pool.Hooked(p) })
-	before := escape.Now()
+	before := stale.Now()
 	p.Put(x)
-	if escape.Now() != before {
+	if stale.Now() != before {
 		t.Error("watched after all")
 	}
 }
@@ -158,9 +158,9 @@ func TestWatchAll(t *testing.T) {
 		used.Put(used.Get())
 		usedBytes.Put(usedBytes.Get(1000))
 	}
-	end := escape.All()
+	end := stale.All()
 	fresh := pool.New[item](nil)
-	serial := escape.Now()
+	serial := stale.Now()
 	const n = 100
 	for range n {
 		for _, p := range []*pool.Pool[item]{&unused, &used, fresh} {
@@ -170,7 +170,7 @@ func TestWatchAll(t *testing.T) {
 			b.Put(b.Get(500))
 		}
 	}
-	if got := escape.Now() - serial; got != 5*n {
+	if got := stale.Now() - serial; got != 5*n {
 		t.Errorf("%d of %d Puts are watched", got, 5*n)
 	}
 	end()
@@ -182,12 +182,12 @@ func TestWatchAll(t *testing.T) {
 	if s := fresh.Stats(); s.HighWater != 1 {
 		t.Errorf("one object was in use at a time: %v", s)
 	}
-	serial = escape.Now()
+	serial = stale.Now()
 	for range n {
 		used.Put(used.Get())
 		usedBytes.Put(usedBytes.Get(500))
 	}
-	if escape.Now() != serial || pool.Hooked(&used) {
+	if stale.Now() != serial || pool.Hooked(&used) {
 		t.Error("watched after the end")
 	}
 }
@@ -195,7 +195,7 @@ func TestWatchAll(t *testing.T) {
 // Goroutines get and put while pools are hooked and not, and collections come.
 func TestWatchConcurrent(t *testing.T) {
 	sampleEvery(t, 10)
-	serial := escape.Now()
+	serial := stale.Now()
 	var p pool.Pool[item]
 	var b pool.Bytes
 	costed := pool.New[item](nil, pool.Cost(func(*item) int { return 10 }))
@@ -207,7 +207,7 @@ func TestWatchConcurrent(t *testing.T) {
 			defer wg.Done()
 			for i := range 3000 {
 				if g == 0 && i%1000 == 500 {
-					end := escape.All()
+					end := stale.All()
 					defer end()
 				}
 				x, y, z := p.Get(), b.Get(10*g), costed.Get()
@@ -227,7 +227,7 @@ func TestWatchConcurrent(t *testing.T) {
 			t.Errorf("%v", s)
 		}
 	}
-	if list, _ := escape.Since(serial); len(list) != 0 {
-		t.Error(escape.List(list))
+	if list, _ := stale.Since(serial); len(list) != 0 {
+		t.Error(stale.List(list))
 	}
 }
