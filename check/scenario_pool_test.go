@@ -42,14 +42,14 @@ var poolScenarios = []scenario{
 		x.id = 7
 		fail(check.Verify())
 	}, []string{"write after release", ".id", `Pool "records"`, "check_test.record"}},
-	{"pool: a pointer written after Put, found by Shrink", func(here func(string)) {
+	{"pool: a pointer written after Put, found by Trim", func(here func(string)) {
 		p := newRecords()
 		here("allocated")
 		x := p.Get()
 		here("released")
 		p.Put(x)
 		x.buf = nil
-		p.Shrink()
+		p.Trim()
 	}, []string{"write after release", ".buf", "found at"}},
 	{"pool: a slice read after Put", func(here func(string)) {
 		p := newRecords()
@@ -74,7 +74,7 @@ var poolScenarios = []scenario{
 		x := p.Get()
 		here("released")
 		p.Put(x)
-		p.Shrink()
+		p.Trim()
 		p.Put(x)
 	}, []string{"second put", `Pool "records"`}},
 	{"pool: a second Put of an object of its user's", func(here func(string)) {
@@ -167,7 +167,7 @@ var poolScenarios = []scenario{
 		here("released")
 		b.Put(p)
 		s[cap(s)-1] = 0
-		b.Shrink()
+		b.Trim()
 	}, []string{"write after release", "[111]"}},
 	{"bytes: the header written after Put", func(here func(string)) {
 		var b pool.Bytes
@@ -317,7 +317,7 @@ func TestCorrectPools(t *testing.T) {
 		t.Error(err)
 	}
 	for _, p := range pools {
-		p.Shrink()
+		p.Trim()
 		if s := p.Stats(); s.Idle != 0 || s.Puts != s.Hits+s.Trimmed+s.Dropped() {
 			t.Errorf("%+v", s)
 		}
@@ -341,7 +341,7 @@ func TestPoolsLetGo(t *testing.T) {
 		}
 		runtime.KeepAlive(gone)
 	}()
-	alive.Shrink()
+	alive.Trim()
 	testkit.Eventually(t, "nothing is kept", func() bool { return c.Alive() == 0 })
 	runtime.KeepAlive(alive)
 }

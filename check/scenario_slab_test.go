@@ -49,14 +49,14 @@ var slabScenarios = []scenario{
 		p.n[2] = 1
 		fail(check.Verify())
 	}, []string{"write after release", ".n[2]", "a Local", "check_test.node"}},
-	{"local: a field written after Free, found by Shrink", func(here func(string)) {
+	{"local: a field written after Free, found by Trim", func(here func(string)) {
 		var l slab.Local[node]
 		here("allocated")
 		p := l.Alloc()
 		here("released")
 		l.Free(p)
 		p.tail++
-		l.Shrink()
+		l.Trim()
 	}, []string{"write after release", ".tail"}},
 	{"local: a second Free", func(here func(string)) {
 		var l slab.Local[node]
@@ -164,16 +164,16 @@ func TestCorrectSlabs(t *testing.T) {
 		}
 		globalCache.Free(globalCache.Alloc())
 		if round%10 == 9 {
-			l.Shrink()
+			l.Trim()
 		}
 		if err := check.Verify(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s := l.Stats(); s.Active != 0 || s.Objects != s.Cached+s.Resting {
+	if s := l.Stats(); s.InUse != 0 || s.Objects != s.Cached+s.Resting {
 		t.Errorf("%+v", s)
 	}
-	if s := table.Stats(); s.Active != 0 || s.Slots != s.Free {
+	if s := table.Stats(); s.InUse != 0 || s.Slots != s.Free {
 		t.Errorf("%+v", s)
 	}
 }

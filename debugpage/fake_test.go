@@ -28,12 +28,12 @@ func fake() *memctx.Snapshot {
 		Time:     time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
 		Contexts: []memctx.Row{server, conn, request},
 		Names: []memctx.NameStats{
-			{Name: "conn", Live: 3, Usage: memctx.Usage{Bytes: 1 << 20, Chunks: 1, Peak: 1 << 20}, Created: 11, Deleted: 8},
-			{Name: "request", Live: 1, Held: 1, Usage: memctx.Usage{Bytes: 3 << 20, Chunks: 1, Peak: 3 << 20}, Created: 5001, Deleted: 5000,
+			{Name: "conn", Live: 3, Usage: memctx.Usage{Bytes: 1 << 20, Chunks: 1, HighWater: 1 << 20}, Created: 11, Deleted: 8},
+			{Name: "request", Live: 1, Held: 1, Usage: memctx.Usage{Bytes: 3 << 20, Chunks: 1, HighWater: 3 << 20}, Created: 5001, Deleted: 5000,
 				LimitErrors: 13, Warm: arena.PoolStats{Idle: 2, Reserved: 77 << 10, Gets: 200, Hits: 150, Misses: 50}},
-			{Name: "server", Live: 1, Usage: memctx.Usage{Bytes: 2 << 20, Chunks: 1, Peak: 2 << 20}, Created: 1},
+			{Name: "server", Live: 1, Usage: memctx.Usage{Bytes: 2 << 20, Chunks: 1, HighWater: 2 << 20}, Created: 1},
 		},
-		Caches: []slab.Stats{{Name: "sessions", Active: 901, Objects: 1024, ObjectSize: 64, PerSlab: 512, ActiveSlabs: 2, Slabs: 2,
+		Caches: []slab.Stats{{Name: "sessions", InUse: 901, Objects: 1024, ObjectSize: 64, PerSlab: 512, SlabsInUse: 2, Slabs: 2,
 			Magazines: 4, Cached: 23, Depot: 31, Hits: 9000, Misses: 1000, Frees: 9099, Bytes: 65536, Capacity: 1000}},
 		Pools: []pool.Stats{{Name: "frames", Type: "*[]uint8", Idle: 12, InUse: 3, HighWater: 41, Bytes: 123456, MaxBytes: 1 << 20,
 			Hits: 750, Misses: 250, Puts: 997, Trimmed: 17, DroppedFull: 5, DroppedTwice: 1,
@@ -53,8 +53,8 @@ func row(depth int, name, ident string, own, total int) memctx.Row {
 	}
 	return memctx.Row{Depth: depth, Stats: memctx.Stats{
 		Name: name, Ident: ident, Path: path, Contexts: 1, Resets: 4, Age: 90 * time.Second,
-		Own:   memctx.Usage{Bytes: own, Chunks: 1, Peak: own},
-		Total: memctx.Usage{Bytes: total, Chunks: 2, Peak: total},
+		Own:   memctx.Usage{Bytes: own, Chunks: 1, HighWater: own},
+		Total: memctx.Usage{Bytes: total, Chunks: 2, HighWater: total},
 	}}
 }
 

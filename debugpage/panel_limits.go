@@ -16,13 +16,13 @@ type limitsView struct {
 }
 
 type limitRow struct {
-	Kind     string // "context", "cache", "pool" or "process"
-	Name     string
-	Used     int64
-	Limit    int64
-	Reserved int64  // of a context: what it has set aside in the limits above it
-	Unit     string // "bytes" or "objects"
-	Near     bool   // four fifths and more are used
+	Kind    string // "context", "cache", "pool" or "process"
+	Name    string
+	Used    int64
+	Limit   int64
+	Reserve int64  // of a context: what it has set aside in the limits above it
+	Unit    string // "bytes" or "objects"
+	Near    bool   // four fifths and more are used
 }
 
 func newLimitsView(s *Stats) limitsView {
@@ -34,10 +34,10 @@ func newLimitsView(s *Stats) limitsView {
 	}
 	add("process", "GOMEMLIMIT", "bytes", int64(s.Process.Mapped), int64(s.Process.MemoryLimit), 0)
 	for _, c := range s.Contexts {
-		add("context", c.Path, "bytes", int64(c.Total.Bytes), int64(c.Limit), int64(c.Reserved))
+		add("context", c.Path, "bytes", int64(c.Total.Bytes), int64(c.Limit), int64(c.Reserve))
 	}
 	for _, c := range s.Caches {
-		add("cache", c.Name, "objects", int64(c.Active), int64(c.Capacity), 0)
+		add("cache", c.Name, "objects", int64(c.InUse), int64(c.Capacity), 0)
 	}
 	for _, p := range s.Pools {
 		add("pool", p.Name+", idle", "objects", int64(p.Idle), int64(p.Max), 0)

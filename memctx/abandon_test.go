@@ -73,7 +73,7 @@ func TestAbandon(t *testing.T) {
 	}
 	checkAll(t, server, request, query, later, gone)
 	checkNames(t, "server", "request", "query", "later", "gone")
-	if n := namesOf(t, "request"); n.Live != 0 || n.Peak == 0 {
+	if n := namesOf(t, "request"); n.Live != 0 || n.HighWater == 0 {
 		t.Errorf("%v", n)
 	}
 }

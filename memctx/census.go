@@ -46,14 +46,14 @@ func (all *census) add(root *Context) {
 	for i := len(all.entries) - 1; i >= start; i-- {
 		e := &all.entries[i]
 		if e.c.ledger.isBound {
-			e.total.Peak = max(int(e.c.ledger.totalPeak.Load()), e.total.Bytes)
+			e.total.HighWater = max(int(e.c.ledger.totalPeak.Load()), e.total.Bytes)
 		}
 		if e.parent >= 0 {
 			p := &all.entries[e.parent]
 			p.contexts += e.contexts
 			p.total.Bytes += e.total.Bytes
 			p.total.Chunks += e.total.Chunks
-			p.total.Peak += e.total.Peak
+			p.total.HighWater += e.total.HighWater
 		}
 	}
 }
@@ -61,6 +61,6 @@ func (all *census) add(root *Context) {
 // own returns the use of the context's own arena.
 func (x *ledger) own() Usage {
 	u := Usage{Bytes: int(x.bytes.Load()), Chunks: int(x.chunks.Load())}
-	u.Peak = max(int(x.peak.Load()), u.Bytes)
+	u.HighWater = max(int(x.peak.Load()), u.Bytes)
 	return u
 }

@@ -12,7 +12,7 @@ func init() {
 	scope.Spare = func(mc any, texts []string) { mc.(*Context).spare(texts) }
 }
 
-// NewContext returns a context.Context that carries mc, for the edges of a program:
+// With returns a context.Context that carries mc, for the edges of a program:
 // a middleware, a callback, an interface that has a context.Context and no room
 // for anything else. Within a program, pass a *Context as a parameter: it shows
 // who allocates where, and the compiler sees to it. A nil mc hides the one that
@@ -20,7 +20,7 @@ func init() {
 //
 // The context.Context does not keep mc from being deleted, and its end does not
 // delete mc.
-func NewContext(ctx context.Context, mc *Context) context.Context {
+func With(ctx context.Context, mc *Context) context.Context {
 	return context.WithValue(ctx, scope.Key{}, mc)
 }
 

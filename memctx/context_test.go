@@ -16,7 +16,7 @@ func TestContextCarries(t *testing.T) {
 	defer mc.Delete()
 	defer other.Delete()
 	bg := context.Background()
-	with := memctx.NewContext(bg, mc)
+	with := memctx.With(bg, mc)
 	derived, cancel := context.WithTimeout(context.WithValue(with, key{}, 1), time.Hour)
 	defer cancel()
 	for _, c := range []struct {
@@ -28,8 +28,8 @@ func TestContextCarries(t *testing.T) {
 		{"one with a context", with, mc},
 		{"one derived from it", derived, mc},
 		{"one derived without cancellation", context.WithoutCancel(derived), mc},
-		{"one with another on top", memctx.NewContext(derived, other), other},
-		{"one with nil on top", memctx.NewContext(derived, nil), nil},
+		{"one with another on top", memctx.With(derived, other), other},
+		{"one with nil on top", memctx.With(derived, nil), nil},
 	} {
 		if got := memctx.FromContext(c.ctx); got != c.want {
 			t.Errorf("FromContext of %s is %v, want %v", c.what, got, c.want)
@@ -87,7 +87,7 @@ func BenchmarkFromContext(b *testing.B) {
 		name string
 		ctx  context.Context
 	}{
-		{"plain", memctx.NewContext(base, mc)},
+		{"plain", memctx.With(base, mc)},
 		{"request", s},
 		{"request-value", context.WithValue(s, key{}, 1)},
 		{"request-timeout", below},

@@ -18,7 +18,7 @@
 //
 // Pass a context as a parameter, as one passes an arena: func parse(mc
 // *memctx.Context, …). At the edges of a program, where there is no parameter to
-// pass it through, [NewContext] and [FromContext] carry it in a context.Context.
+// pass it through, [With] and [FromContext] carry it in a context.Context.
 //
 // # Lifetimes
 //

@@ -81,7 +81,7 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%v, want %d bytes", s, want)
 		}
 	}
-	if s := server.Stats(); s.Total.Peak != 100_000 {
+	if s := server.Stats(); s.Total.HighWater != 100_000 {
 		t.Errorf("%v: the peak of a limited subtree is exact", s)
 	}
 	checkAll(t, server)
@@ -149,7 +149,7 @@ func TestReserve(t *testing.T) {
 	server := memctx.New("server", memctx.Limit(100_000))
 	defer server.Delete()
 	log := server.Child("log", memctx.Reserve(30_000))
-	if s := log.Stats(); s.Reserved != 30_000 || s.Total.Bytes != 0 || memctx.Taken(server) != 30_000 {
+	if s := log.Stats(); s.Reserve != 30_000 || s.Total.Bytes != 0 || memctx.Taken(server) != 30_000 {
 		t.Errorf("%v; the server counts %d", s, memctx.Taken(server))
 	}
 	rest := server.Child("rest")
@@ -276,7 +276,7 @@ func TestLimitConcurrent(t *testing.T) {
 			if n := memctx.Taken(server); n > limit || n < int(live.Load())-limit {
 				t.Errorf("the server counts %d bytes", n)
 			}
-			if s := server.Stats(); s.Total.Bytes > workers*limit || s.Total.Peak < s.Total.Bytes {
+			if s := server.Stats(); s.Total.Bytes > workers*limit || s.Total.HighWater < s.Total.Bytes {
 				t.Errorf("%v", s)
 			}
 		}

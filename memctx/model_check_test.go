@@ -63,13 +63,13 @@ func (m *treeModel) checkShown() {
 		s := n.mc.Stats()
 		want := memctx.Stats{
 			Name: n.name, Ident: n.ident, Path: n.path(), Own: memctx.Usage{Bytes: own}, Total: memctx.Usage{Bytes: bytes},
-			Limit: n.limit, Reserved: n.reserve, Children: len(n.children), Contexts: len(below) + 1,
+			Limit: n.limit, Reserve: n.reserve, Children: len(n.children), Contexts: len(below) + 1,
 			Leases: n.leases, Resets: n.resets, Deleted: n.state == "ended", Created: s.Created, Age: s.Age,
 		}
-		if s.Own.Peak < own || s.Total.Peak < bytes {
+		if s.Own.HighWater < own || s.Total.HighWater < bytes {
 			m.failf("node %d with a peak below what there is: %+v", i, s)
 		}
-		s.Own.Chunks, s.Own.Peak, s.Total.Chunks, s.Total.Peak = 0, 0, 0, 0
+		s.Own.Chunks, s.Own.HighWater, s.Total.Chunks, s.Total.HighWater = 0, 0, 0, 0
 		if s != want {
 			m.failf("node %d\n got %+v\nwant %+v", i, s, want)
 		}

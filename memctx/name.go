@@ -184,7 +184,7 @@ func newTally() *tally {
 		t.list = append(t.list, NameStats{
 			Name: k.name, Created: k.created.Load(), Deleted: k.deleted.Load(), Abandoned: k.abandoned.Load(),
 			Dropped: k.dropped.Load(), LimitErrors: k.limitErrors.Load(), Stale: stale.Count("arena", k.name),
-			Usage: Usage{Peak: int(k.peak.Load())}, Warm: k.pool.Stats(),
+			Usage: Usage{HighWater: int(k.peak.Load())}, Warm: k.pool.Stats(),
 		})
 		return true
 	})
@@ -204,7 +204,7 @@ func (t *tally) add(c *Context, own Usage) {
 	}
 	s.Bytes += own.Bytes
 	s.Chunks += own.Chunks
-	s.Peak = max(s.Peak, own.Peak)
+	s.HighWater = max(s.HighWater, own.HighWater)
 }
 
 // sorted returns the numbers by name.
@@ -216,5 +216,5 @@ func (t *tally) sorted() []NameStats {
 // String returns the numbers in one line.
 func (s NameStats) String() string {
 	return fmt.Sprintf("%s: %d live (%d held) with %d bytes in %d chunks, at most %d in one; %d created, %d deleted, %d abandoned, %d dropped, %d limit errors%s; %v",
-		s.Name, s.Live, s.Held, s.Bytes, s.Chunks, s.Peak, s.Created, s.Deleted, s.Abandoned, s.Dropped, s.LimitErrors, stale.Also(s.Stale), s.Warm)
+		s.Name, s.Live, s.Held, s.Bytes, s.Chunks, s.HighWater, s.Created, s.Deleted, s.Abandoned, s.Dropped, s.LimitErrors, stale.Also(s.Stale), s.Warm)
 }

@@ -52,7 +52,7 @@ func checkRows(t testing.TB, rows []memctx.Row) {
 				t.Errorf("path %s below %s", r.Path, rows[up].Path)
 			}
 		}
-		if r.Total.Bytes < r.Own.Bytes || r.Total.Peak < r.Total.Bytes || r.Own.Peak < r.Own.Bytes {
+		if r.Total.Bytes < r.Own.Bytes || r.Total.HighWater < r.Total.Bytes || r.Own.HighWater < r.Own.Bytes {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -238,24 +238,24 @@ func TestPeaks(t *testing.T) {
 	a.Reset()
 	a.Arena().Trim(0)
 	fill(t, b, 30_000)
-	if s := root.Stats(); s.Total.Peak != 50_000 || s.Total.Bytes != 30_000 || s.Own.Peak != 0 {
+	if s := root.Stats(); s.Total.HighWater != 50_000 || s.Total.Bytes != 30_000 || s.Own.HighWater != 0 {
 		t.Errorf("%v", s)
 	}
-	if s := a.Stats(); s.Own.Peak != 50_000 || s.Own.Bytes != 0 {
+	if s := a.Stats(); s.Own.HighWater != 50_000 || s.Own.Bytes != 0 {
 		t.Errorf("%v", s)
 	}
 	a.Delete()
 	b.Delete()
-	if n := namesOf(t, "peaks"); n.Peak != 50_000 {
+	if n := namesOf(t, "peaks"); n.HighWater != 50_000 {
 		t.Errorf("%v", n)
 	}
-	if s := root.Stats(); s.Total.Peak != 50_000 {
+	if s := root.Stats(); s.Total.HighWater != 50_000 {
 		t.Errorf("%v", s)
 	}
 	left := root.Child("peaks left")
 	fill(t, left, 70_000)
 	left.Abandon()
-	if n := namesOf(t, "peaks left"); n.Peak != 70_000 {
+	if n := namesOf(t, "peaks left"); n.HighWater != 70_000 {
 		t.Errorf("%v", n)
 	}
 }

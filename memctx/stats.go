@@ -9,9 +9,9 @@ import (
 
 // Usage is memory in the chunks of arenas.
 type Usage struct {
-	Bytes  int // in chunks, whether handed out or not
-	Chunks int
-	Peak   int // the most bytes at one time
+	Bytes     int // in chunks, whether handed out or not
+	Chunks    int
+	HighWater int // the most bytes at one time
 }
 
 // Stats describes a context. For each context the numbers add up, while nobody
@@ -29,7 +29,7 @@ type Stats struct {
 	Own      Usage  // of the context's own arena
 	Total    Usage  // with the contexts below it
 	Limit    int    // bytes for the subtree; 0: none
-	Reserved int    // bytes set aside in the limits above by Reserve
+	Reserve  int    // bytes set aside in the limits above by Reserve
 	Children int    // direct ones
 	Contexts int    // in the subtree, itself included
 	Leases   int
@@ -78,7 +78,7 @@ func (e *entry) stats(path string) Stats {
 		Created: c.created.Wall(), Age: c.created.Age(),
 	}
 	c.ledger.acct.Lock()
-	s.Reserved = c.ledger.reserve
+	s.Reserve = c.ledger.reserve
 	c.ledger.acct.Unlock()
 	c.mu.Lock()
 	s.Leases = c.leases
@@ -94,12 +94,12 @@ func (s Stats) String() string {
 	if s.Contexts > 1 {
 		line += fmt.Sprintf(", %d in %d with %d contexts below", s.Total.Bytes, s.Total.Chunks, s.Contexts-1)
 	}
-	line += fmt.Sprintf(", peak %d", s.Total.Peak)
+	line += fmt.Sprintf(", peak %d", s.Total.HighWater)
 	if s.Limit > 0 {
 		line += fmt.Sprintf(", limit %d", s.Limit)
 	}
-	if s.Reserved > 0 {
-		line += fmt.Sprintf(", %d set aside", s.Reserved)
+	if s.Reserve > 0 {
+		line += fmt.Sprintf(", %d set aside", s.Reserve)
 	}
 	if s.Leases > 0 {
 		line += fmt.Sprintf(", %d leases", s.Leases)

@@ -243,7 +243,7 @@ func TestArenaIsWarm(t *testing.T) {
 		case s.Resets != uint64(i) || i > 1 && s.Reserved == 0: // the first round took several chunks
 			t.Errorf("the arena is not the warm one: %v", s)
 		}
-		if own := c.Stats().Own; own.Bytes != s.Reserved || own.Chunks != s.Chunks || own.Peak != s.Reserved {
+		if own := c.Stats().Own; own.Bytes != s.Reserved || own.Chunks != s.Chunks || own.HighWater != s.Reserved {
 			t.Errorf("%+v for a warm arena %v", own, s)
 		}
 		for range 20 {
@@ -256,7 +256,7 @@ func TestArenaIsWarm(t *testing.T) {
 		checkAll(t, c)
 		c.Delete()
 		n := namesOf(t, name)
-		if n.Warm.Idle != 1 || n.Warm.Misses != 1 || n.Warm.Hits != uint64(i) || n.Bytes != 0 || n.Peak < 20*320 {
+		if n.Warm.Idle != 1 || n.Warm.Misses != 1 || n.Warm.Hits != uint64(i) || n.Bytes != 0 || n.HighWater < 20*320 {
 			t.Errorf("after Delete: %v", n)
 		}
 		before = n

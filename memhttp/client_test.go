@@ -81,7 +81,7 @@ func TestOversizedBodies(t *testing.T) {
 		defer func() {
 			mu.Lock()
 			defer mu.Unlock()
-			largest = max(largest, memctx.FromContext(r.Context()).Stats().Total.Peak)
+			largest = max(largest, memctx.FromContext(r.Context()).Stats().Total.HighWater)
 		}()
 		collect(w, r)
 	}), memhttp.RequestLimit(limit))

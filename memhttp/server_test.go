@@ -225,8 +225,8 @@ func TestHandlerAlone(t *testing.T) {
 		{"by default", path(with(), bg), "http/request[/x]"},
 		{"with a nil parent", path(with(memhttp.Parent(nil)), bg), "http/request[/x]"},
 		{"with a parent", path(with(memhttp.Parent(root)), bg), "root/request[/x]"},
-		{"with one in the context", path(with(), memctx.NewContext(bg, root)), "root/request[/x]"},
-		{"with one hidden", path(with(), memctx.NewContext(memctx.NewContext(bg, root), nil)), "http/request[/x]"},
+		{"with one in the context", path(with(), memctx.With(bg, root)), "root/request[/x]"},
+		{"with one hidden", path(with(), memctx.With(memctx.With(bg, root), nil)), "http/request[/x]"},
 		{"twice", path(func(h http.Handler) http.Handler {
 			return memhttp.Handler(memhttp.Handler(h), memhttp.Parent(root))
 		}, bg), "root/request[/x]/request[/x]"},

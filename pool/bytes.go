@@ -260,10 +260,10 @@ func (b *Bytes) class(i int) *depot {
 	return d
 }
 
-// Shrink drops all idle buffers but [Floor], of the smallest, those of the Ps
+// Trim drops all idle buffers but [Floor], of the smallest, those of the Ps
 // included, and returns how many bytes they have. It is to a Bytes what
-// [Pool.Shrink] is to a Pool, and stops the world once for each size class in use.
-func (b *Bytes) Shrink() int {
+// [Pool.Trim] is to a Pool, and stops the world once for each size class in use.
+func (b *Bytes) Trim() int {
 	if b == nil {
 		return 0
 	}

@@ -91,8 +91,8 @@ func TestBytes(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			}
-			if n := b.Shrink(); b != nil && n != 0 != (name != "no room") {
-				t.Errorf("Shrink returned %d bytes", n)
+			if n := b.Trim(); b != nil && n != 0 != (name != "no room") {
+				t.Errorf("Trim returned %d bytes", n)
 			}
 			if s := checkStats(t, b.Stats()); s.Idle != 0 {
 				t.Errorf("%+v", s)
@@ -217,7 +217,7 @@ func TestBytesBoundsAreStrict(t *testing.T) {
 		if s.InUse != 0 || s.Dropped() == 0 || s.Idle == 0 {
 			t.Errorf("%+v", s)
 		}
-		b.Shrink()
+		b.Trim()
 		if n, bytes := b.Keeper().Charged(); n != 0 || bytes != 0 {
 			t.Errorf("an empty Bytes is charged %d buffers, %d bytes", n, bytes)
 		}
@@ -295,8 +295,8 @@ func TestBytesFloor(t *testing.T) {
 	if s.Idle != 15 || s.Classes[0].Idle != 10 || s.Classes[1].Idle != 5 || s.Classes[2].Idle != 0 {
 		t.Errorf("%+v", s)
 	}
-	if n := b.Shrink(); n != 0 {
-		t.Errorf("Shrink below the floor: %d bytes", n)
+	if n := b.Trim(); n != 0 {
+		t.Errorf("Trim below the floor: %d bytes", n)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestBytesPutTwice(t *testing.T) {
 	p := b.Get(100)
 	b.Put(p)
 	b.Put(p)
-	testkit.PanicText(t, twice(`Bytes "b"`, p), func() { b.Shrink() })
+	testkit.PanicText(t, twice(`Bytes "b"`, p), func() { b.Trim() })
 	if s := checkStats(t, b.Stats()); s.Trimmed != 1 || s.DroppedTwice != 1 {
 		t.Errorf("%+v", s)
 	}

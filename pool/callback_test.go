@@ -115,7 +115,7 @@ func TestCallbacksUseThePool(t *testing.T) {
 		if depth++; depth < 5 {
 			p.Put(p.Get())
 			p.Stats()
-			p.Shrink()
+			p.Trim()
 		}
 		depth--
 	}

@@ -88,12 +88,12 @@ func ExampleIdle() {
 	// Output: 1
 }
 
-func ExamplePool_Shrink() {
+func ExamplePool_Trim() {
 	p := pool.New[Record](nil, pool.Floor(10))
 	for range 500 {
 		p.Put(new(Record))
 	}
-	fmt.Println(p.Shrink(), "dropped,", p.Stats().Idle, "left")
+	fmt.Println(p.Trim(), "dropped,", p.Stats().Idle, "left")
 	// Output: 490 dropped, 10 left
 }
 

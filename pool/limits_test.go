@@ -203,7 +203,7 @@ func TestMaxBytesIsStrict(t *testing.T) {
 				t.Errorf("%d puts, %d in Stats, %d calls of Cost", puts.Load(), s.Puts, calls.Load())
 			}
 			// All of it is subtracted again.
-			p.Shrink()
+			p.Trim()
 			if n, bytes := p.Keeper().Charged(); n != 0 || bytes != 0 || p.Stats().Bytes != 0 {
 				t.Errorf("an empty pool is charged %d objects, %d bytes: %+v", n, bytes, p.Stats())
 			}

@@ -150,7 +150,7 @@ func (m *poolModel) run(prog program) {
 		case 11:
 			m.clock.tick(m.t)
 		case 12:
-			m.p.Shrink()
+			m.p.Trim()
 		case 13:
 			m.p.Keeper().Settle()
 		case 14:
@@ -189,7 +189,7 @@ func (m *poolModel) end() {
 			m.t.Fatalf("%s: object %+v came back %d times, state %d", m.name, x, n, m.state[x])
 		}
 	}
-	m.p.Shrink()
+	m.p.Trim()
 	if n, bytes := m.p.Keeper().Charged(); n != 0 || bytes != 0 {
 		m.t.Fatalf("%s: empty, but %d objects and %d bytes charged", m.name, n, bytes)
 	}
@@ -293,9 +293,9 @@ func (m *bytesModel) run(prog program) {
 			m.b.Keeper().Settle()
 		case 13:
 			before := m.b.Stats()
-			n := m.b.Shrink()
+			n := m.b.Trim()
 			if after := checkStats(m.t, m.b.Stats()); n != before.Bytes-after.Bytes || after.Idle > after.Floor {
-				m.t.Fatalf("%s: Shrink returned %d, %+v, before: %+v", m.name, n, after, before)
+				m.t.Fatalf("%s: Trim returned %d, %+v, before: %+v", m.name, n, after, before)
 			}
 		}
 		s := checkStats(m.t, m.b.Stats())

@@ -126,12 +126,12 @@ func (p *Pool[T]) Put(x *T) {
 	p.core.put((*T)(nil), unsafe.Pointer(x))
 }
 
-// Shrink drops all idle objects but [Floor], those of the Ps included, and returns
+// Trim drops all idle objects but [Floor], those of the Ps included, and returns
 // how many. It stops the world for some tens of microseconds, and waits for a
 // garbage collection that is under way. Without it a pool gives back what it does
 // not need step by step. It panics if an object was found to be put twice. On a nil
 // Pool it does nothing.
-func (p *Pool[T]) Shrink() int {
+func (p *Pool[T]) Trim() int {
 	if p == nil {
 		return 0
 	}

@@ -149,8 +149,8 @@ func TestPool(t *testing.T) {
 			for x := range got {
 				p.Put(x)
 			}
-			if p.Shrink() == 0 || checkStats(t, p.Stats()).Idle != 0 {
-				t.Errorf("after Shrink: %+v", p.Stats())
+			if p.Trim() == 0 || checkStats(t, p.Stats()).Idle != 0 {
+				t.Errorf("after Trim: %+v", p.Stats())
 			}
 		})
 	}
@@ -167,8 +167,8 @@ func TestPoolNil(t *testing.T) {
 	if y := p.Get(); y == x {
 		t.Error("a nil Pool kept an object")
 	}
-	if n := p.Shrink(); n != 0 {
-		t.Errorf("Shrink of a nil Pool: %d", n)
+	if n := p.Trim(); n != 0 {
+		t.Errorf("Trim of a nil Pool: %d", n)
 	}
 	if s := p.Stats(); s.Puts != 0 || s.Misses != 0 || s.Type != "" {
 		t.Errorf("%+v", s)

@@ -45,7 +45,7 @@ type Stats struct {
 	Hits    uint64 // Gets that returned an idle object
 	Misses  uint64 // Gets that returned a new one
 	Puts    uint64 // calls that did not refuse their argument
-	Trimmed uint64 // idle objects let go by a step of trimming, or by Shrink
+	Trimmed uint64 // idle objects let go by a step of trimming, or by Trim
 
 	DroppedFull  uint64 // objects dropped by Put because of Max
 	DroppedBytes uint64 // because of MaxBytes

@@ -32,7 +32,7 @@ func TestStats(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	before := p.Stats()
-	p.Shrink()
+	p.Trim()
 	if s := checkStats(t, p.Stats()); s.Idle != 9 || int(s.Trimmed) != before.Idle-9 || s.Depot != 9 || s.Bytes != 90 {
 		t.Errorf("%+v", s)
 	}

@@ -198,8 +198,8 @@ func TestTrimForgets(t *testing.T) {
 			for range c.objects {
 				p.Put(testkit.Enroll(&census, new(object)))
 			}
-			if n := p.Shrink(); n != c.objects-c.floor {
-				t.Errorf("%s %+v: Shrink dropped %d", name, c, n)
+			if n := p.Trim(); n != c.objects-c.floor {
+				t.Errorf("%s %+v: Trim dropped %d", name, c, n)
 			}
 			testkit.CollectGarbage()
 			if alive := census.Alive(); alive != c.floor {
@@ -265,7 +265,7 @@ func TestCollectionsLeaveWhatIsUsed(t *testing.T) {
 	}
 }
 
-// Shrink takes all but the floor.
+// Trim takes all but the floor.
 func TestShrink(t *testing.T) {
 	noGC(t)
 	for _, floor := range []int{0, 7, 5000} {
@@ -274,18 +274,18 @@ func TestShrink(t *testing.T) {
 			p.Put(new(object))
 		}
 		want := max(0, 1000-floor)
-		if n := p.Shrink(); n != want {
-			t.Errorf("Shrink dropped %d, want %d", n, want)
+		if n := p.Trim(); n != want {
+			t.Errorf("Trim dropped %d, want %d", n, want)
 		}
 		if s := checkStats(t, p.Stats()); s.Idle != 1000-want || s.Trimmed != uint64(want) || s.Cached != 0 {
 			t.Errorf("%+v", s)
 		}
-		if n := p.Shrink(); n != 0 {
-			t.Errorf("a second Shrink dropped %d", n)
+		if n := p.Trim(); n != 0 {
+			t.Errorf("a second Trim dropped %d", n)
 		}
 	}
-	if n := new(pool.Pool[object]).Shrink(); n != 0 {
-		t.Errorf("Shrink of a zero Pool: %d", n)
+	if n := new(pool.Pool[object]).Trim(); n != 0 {
+		t.Errorf("Trim of a zero Pool: %d", n)
 	}
 }
 
@@ -302,7 +302,7 @@ func TestShrinkWaitsForCells(t *testing.T) {
 		for !inside.Load() {
 			runtime.Gosched()
 		}
-		p.Shrink()
+		p.Trim()
 		shrunk.Store(true)
 	}()
 	p.InCell(func() {
@@ -313,7 +313,7 @@ func TestShrinkWaitsForCells(t *testing.T) {
 		}
 	})
 	if early.Load() {
-		t.Error("Shrink was over while a goroutine was in a cell")
+		t.Error("Trim was over while a goroutine was in a cell")
 	}
 	for !shrunk.Load() {
 		runtime.Gosched()

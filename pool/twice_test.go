@@ -96,7 +96,7 @@ func TestPutTwiceFoundAtFlush(t *testing.T) {
 	}
 }
 
-// Shrink brings everything to the depot, and so finds every double Put. Where a
+// Trim brings everything to the depot, and so finds every double Put. Where a
 // step of trimming finds one, or a Get, the next to put is told.
 func TestPutTwiceFoundElsewhere(t *testing.T) {
 	testkit.NeedsReuse(t)
@@ -115,7 +115,7 @@ func TestPutTwiceFoundElsewhere(t *testing.T) {
 		}
 		p, x := fresh()
 		want := twice("a Pool without a name", x)
-		testkit.PanicText(t, want, func() { p.Shrink() })
+		testkit.PanicText(t, want, func() { p.Trim() })
 		checkTwice(t, p, x)
 
 		p, x = fresh()
@@ -140,12 +140,12 @@ func TestPutTwiceIsNoMistake(t *testing.T) {
 	x := new(object)
 	p.Put(x)
 	q.Put(x)
-	p.Shrink()
-	q.Shrink()
+	p.Trim()
+	q.Trim()
 	for range 1000 {
 		p.Put(p.Get())
 	}
-	p.Shrink()
+	p.Trim()
 	if s := checkStats(t, p.Stats()); s.DroppedTwice != 0 {
 		t.Errorf("%+v", s)
 	}

@@ -41,7 +41,7 @@ func TestAllocBatch(t *testing.T) {
 		if dst[n] != last {
 			t.Errorf("batch of %d: wrote behind the slice", n)
 		}
-		if s := atRest(t, c); s.Active != len(held) {
+		if s := atRest(t, c); s.InUse != len(held) {
 			t.Fatalf("batch of %d: %+v, want %d active", n, s, len(held))
 		}
 		half := dst[:n/2]
@@ -54,7 +54,7 @@ func TestAllocBatch(t *testing.T) {
 				t.Errorf("element %d was not set to nil", i)
 			}
 		}
-		if s := atRest(t, c); s.Active != len(held) {
+		if s := atRest(t, c); s.InUse != len(held) {
 			t.Fatalf("half a batch of %d freed: %+v, want %d active", n, s, len(held))
 		}
 		c.Free(c.Alloc())
@@ -100,7 +100,7 @@ func TestAllocBatchExhausted(t *testing.T) {
 			t.Errorf("%s: error %q, want %q", name, err, want)
 		}
 	}
-	if s := atRest(t, c); s.Active != capacity {
+	if s := atRest(t, c); s.InUse != capacity {
 		t.Errorf("%+v", s)
 	}
 }
@@ -131,12 +131,12 @@ func TestReserve(t *testing.T) {
 			t.Errorf("%d can be taken, want %d", n, 3-i)
 		}
 	}
-	if s := atRest(t, c); s.Active != 10 {
+	if s := atRest(t, c); s.InUse != 10 {
 		t.Errorf("%+v", s)
 	}
 	for range 3 { // the second time nothing is left to do
 		r.Close()
-		if s := atRest(t, c); s.Active != 9 || r.Len() != 0 {
+		if s := atRest(t, c); s.InUse != 9 || r.Len() != 0 {
 			t.Errorf("after Close %d can be taken, %+v", r.Len(), s)
 		}
 	}
@@ -162,7 +162,7 @@ func TestReservationLetsGo(t *testing.T) {
 	for range 100 {
 		c.Free(testkit.Enroll(&census, r.Take()))
 	}
-	c.Shrink()
+	c.Trim()
 	testkit.CollectGarbage()
 	if n := census.Alive(); n != 0 {
 		t.Errorf("%d objects of slabs that were given back live", n)
@@ -263,7 +263,7 @@ func TestReserveConcurrently(t *testing.T) {
 			t.Errorf("%d of %d taken, %d refused", taken.Load(), n, refused.Load())
 		}
 		r.Close()
-		if s := c.Stats(); s.Active != 0 {
+		if s := c.Stats(); s.InUse != 0 {
 			atRest(t, c)
 			t.Fatalf("round %d: %+v", round, s)
 		}
@@ -292,10 +292,10 @@ func TestCloseWithMistake(t *testing.T) {
 		testkit.PanicText(t, text, func() {
 			r.Close()
 			if !magazine.Pinned {
-				c.Shrink() // a goroutine whose stack moved has another cell
+				c.Trim() // a goroutine whose stack moved has another cell
 			}
 		})
-		if s := atRest(t, c); s.Active != 0 {
+		if s := atRest(t, c); s.InUse != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
 		r.Close()

@@ -104,12 +104,12 @@ func (c *Cache[T]) Free(p *T) {
 	c.core.slowFree((*T)(nil), unsafe.Pointer(p))
 }
 
-// Shrink gives memory to the garbage collector: all slabs in which no object is
+// Trim gives memory to the garbage collector: all slabs in which no object is
 // in use, after collecting those that lie in magazines. It returns the bytes of
 // these slabs. It stops the world for some tens of microseconds and then takes
 // the lock of the cache for as long as it works. Without it, a cache gives back
 // what it does not need step by step, after each garbage collection.
-func (c *Cache[T]) Shrink() int { return c.core.ready((*T)(nil)).shrink() }
+func (c *Cache[T]) Trim() int { return c.core.ready((*T)(nil)).trim() }
 
 // Stats returns the numbers of the cache. It takes the lock of the cache for
 // some nanoseconds for each P.

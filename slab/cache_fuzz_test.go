@@ -188,12 +188,12 @@ func (m *cacheModel) run(program []byte) {
 			}
 		case 19:
 			before := m.c.Stats().Bytes
-			if got := m.c.Shrink(); got < 0 || got > before {
-				m.t.Fatalf("%s: Shrink gave %d of %d bytes", m.s.name, got, before)
+			if got := m.c.Trim(); got < 0 || got > before {
+				m.t.Fatalf("%s: Trim gave %d of %d bytes", m.s.name, got, before)
 			}
 		}
-		if s := m.c.Stats(); s.Active != len(m.held)+m.reserved || x%16 == 0 {
-			if s = atRest(m.t, m.c); s.Active != len(m.held)+m.reserved {
+		if s := m.c.Stats(); s.InUse != len(m.held)+m.reserved || x%16 == 0 {
+			if s = atRest(m.t, m.c); s.InUse != len(m.held)+m.reserved {
 				m.t.Fatalf("%s: %d in use, %d reserved, but %+v", m.s.name, len(m.held), m.reserved, s)
 			}
 		}
@@ -202,8 +202,8 @@ func (m *cacheModel) run(program []byte) {
 		m.r.Close()
 	}
 	m.c.FreeBatch(m.leave(0, len(m.held)))
-	m.c.Shrink()
-	if s := atRest(m.t, m.c); s.Active != 0 || s.Objects != 0 {
+	m.c.Trim()
+	if s := atRest(m.t, m.c); s.InUse != 0 || s.Objects != 0 {
 		m.t.Fatalf("%s: in the end %+v", m.s.name, s)
 	}
 }

@@ -185,7 +185,7 @@ func live[T any](t *testing.T, c *slab.Cache[T], k kind[T], n int) {
 				t.Fatalf("%#x and %#x overlap, of %d bytes each", at[i-1], at[i], size)
 			}
 		}
-		if s := atRest(t, c); size > 0 && s.Active != len(held) || s.ObjectSize != int(size) {
+		if s := atRest(t, c); size > 0 && s.InUse != len(held) || s.ObjectSize != int(size) {
 			t.Fatalf("%d objects of %d bytes are held, but %+v", len(held), size, s)
 		}
 	}
@@ -210,7 +210,7 @@ func live[T any](t *testing.T, c *slab.Cache[T], k kind[T], n int) {
 		}
 		check()
 		if size == 0 { // held has one of them only
-			for range c.Stats().Active - len(held) {
+			for range c.Stats().InUse - len(held) {
 				c.Free(new(T))
 			}
 		}
@@ -219,18 +219,18 @@ func live[T any](t *testing.T, c *slab.Cache[T], k kind[T], n int) {
 		c.Free(p)
 	}
 	held = nil
-	for c.Stats().Active > 0 && size == 0 {
+	for c.Stats().InUse > 0 && size == 0 {
 		c.Free(new(T))
 	}
-	if s := atRest(t, c); s.Active != 0 {
+	if s := atRest(t, c); s.InUse != 0 {
 		t.Errorf("all is free, but %+v", s)
 	}
 	bytes := c.Stats().Bytes
-	if got := c.Shrink(); got != bytes {
-		t.Errorf("Shrink gave back %d of %d bytes", got, bytes)
+	if got := c.Trim(); got != bytes {
+		t.Errorf("Trim gave back %d of %d bytes", got, bytes)
 	}
 	if s := atRest(t, c); s.Objects != 0 || s.Bytes != 0 {
-		t.Errorf("after Shrink %+v", s)
+		t.Errorf("after Trim %+v", s)
 	}
 }
 
@@ -332,7 +332,7 @@ func TestLetsGo(t *testing.T) {
 				held = append(held, testkit.Enroll(&census, c.Alloc()))
 			}
 			c.FreeBatch(held)
-			c.Shrink()
+			c.Trim()
 		}
 		testkit.CollectGarbage()
 		if n := census.Alive(); n != 0 {
@@ -390,7 +390,7 @@ func TestGlobal(t *testing.T) {
 	p := globalCache.Alloc()
 	p.next = &linked{key: 5}
 	testkit.CollectGarbage()
-	if p.next.key != 5 || globalCache.Stats().Active != 1 {
+	if p.next.key != 5 || globalCache.Stats().InUse != 1 {
 		t.Errorf("%+v, %v", *p, &globalCache)
 	}
 	globalCache.Free(p)
@@ -408,9 +408,9 @@ func TestZeroCache(t *testing.T) {
 		"AllocBatch": func(c *slab.Cache[linked]) { c.AllocBatch(make([]*linked, 3)) },
 		"no batch":   func(c *slab.Cache[linked]) { c.AllocBatch(nil); c.FreeBatch(nil) },
 		"Reserve":    func(c *slab.Cache[linked]) { c.Reserve(3) },
-		"Shrink": func(c *slab.Cache[linked]) {
-			if n := c.Shrink(); n != 0 {
-				t.Errorf("Shrink gave %d bytes", n)
+		"Trim": func(c *slab.Cache[linked]) {
+			if n := c.Trim(); n != 0 {
+				t.Errorf("Trim gave %d bytes", n)
 			}
 		},
 		"Stats": func(c *slab.Cache[linked]) {

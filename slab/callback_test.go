@@ -58,7 +58,7 @@ func TestInitAndClear(t *testing.T) {
 				c.Free(all[i])
 			}
 		}
-		if s := atRest(t, c); s.Active != 0 {
+		if s := atRest(t, c); s.InUse != 0 {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -83,7 +83,7 @@ func TestInitAndClear(t *testing.T) {
 		t.Errorf("Init and Clear: %d calls of Init, want one for each of at most %d slots; %d of Clear", inits, s.Objects, clears)
 	}
 	before := inits
-	c.Shrink()
+	c.Trim()
 	use(c, 1, true)
 	if inits < 100 || inits > before {
 		t.Errorf("%d calls of Init for new slabs, want %d", inits, before)
@@ -201,7 +201,7 @@ func TestInitEscapes(t *testing.T) {
 					for i := range rounds() {
 						left = 1 + i%50
 						if kept {
-							c.Shrink() // or there is nothing to build
+							c.Trim() // or there is nothing to build
 						} else if strings.HasSuffix(name, "Alloc") {
 							left = 1
 						}
@@ -209,13 +209,13 @@ func TestInitEscapes(t *testing.T) {
 						if left != 0 {
 							t.Fatalf("round %d: %d more calls of Init until it escapes", i, left)
 						}
-						if s := c.Stats(); s.Active != len(held) {
+						if s := c.Stats(); s.InUse != len(held) {
 							t.Fatalf("round %d: %+v", i, s)
 						}
 					}
 					exhaust(t, c, capacity-len(held))
 					c.FreeBatch(held)
-					c.Shrink()
+					c.Trim()
 					if s := atRest(t, c); s.Objects != 0 {
 						t.Errorf("%+v", s)
 					}
@@ -272,7 +272,7 @@ func TestClearEscapes(t *testing.T) {
 						}
 						// What is not nil was not freed.
 						rest := all[1+i%len(all):]
-						if s := c.Stats(); s.Active != len(rest) {
+						if s := c.Stats(); s.InUse != len(rest) {
 							t.Fatalf("round %d: %+v, want %d active", i, s, len(rest))
 						}
 						free(c, rest)
@@ -300,7 +300,7 @@ func TestClearEscapesMistake(t *testing.T) {
 		"twice": func(c *slab.Cache[session]) *session {
 			p := c.Alloc()
 			c.Free(p)
-			c.Shrink()
+			c.Trim()
 			return p
 		},
 		"in the depot": func(c *slab.Cache[session]) *session {
@@ -328,7 +328,7 @@ func TestClearEscapesMistake(t *testing.T) {
 				escape = true
 				testkit.PanicText(t, "gave up", func() { c.Free(p) })
 				escape = false
-				if s := atRest(t, c); s.Active != 1 {
+				if s := atRest(t, c); s.InUse != 1 {
 					t.Fatalf("%+v", s)
 				}
 			}
@@ -362,7 +362,7 @@ func TestCloseEscapes(t *testing.T) {
 				}
 				calls = 2
 				c.Free(held)
-				if s := atRest(t, c); s.Active != 0 {
+				if s := atRest(t, c); s.InUse != 0 {
 					t.Fatalf("%+v", s)
 				}
 			}
@@ -421,7 +421,7 @@ func TestCallbacksCallBack(t *testing.T) {
 				}
 				c.Stats()
 				if depth == 2 {
-					c.Shrink()
+					c.Trim()
 				}
 				c.FreeBatch(batch[:])
 				depth--
@@ -447,7 +447,7 @@ func TestCallbacksCallBack(t *testing.T) {
 		}
 		c.Free(p)
 		depth = 3
-		if s := atRest(t, c); kept && s.Active == 0 || !kept && s.Active != 0 { // built ones have others
+		if s := atRest(t, c); kept && s.InUse == 0 || !kept && s.InUse != 0 { // built ones have others
 			t.Errorf("%+v", s)
 		}
 		if !kept {

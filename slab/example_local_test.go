@@ -21,13 +21,13 @@ func ExampleLocal() {
 	fmt.Println(r.X, r.Trail == nil)
 	l.Free(r)
 	l.Free(q)
-	fmt.Println(l.Stats().Active)
+	fmt.Println(l.Stats().InUse)
 	// Output:
 	// 0 true
 	// 0
 }
 
-func ExampleLocal_Shrink() {
+func ExampleLocal_Trim() {
 	var l slab.Local[[1024]byte]
 	var burst []*[1024]byte
 	for range 1000 {
@@ -36,7 +36,7 @@ func ExampleLocal_Shrink() {
 	for _, p := range burst[1:] {
 		l.Free(p)
 	}
-	freed := l.Shrink() // what is in use stays, with its slab
-	fmt.Println(freed > 900<<10, l.Stats().Slabs, l.Stats().Active)
+	freed := l.Trim() // what is in use stays, with its slab
+	fmt.Println(freed > 900<<10, l.Stats().Slabs, l.Stats().InUse)
 	// Output: true 1 1
 }

@@ -18,7 +18,7 @@ func ExampleCache() {
 	a, b := conns.Alloc(), conns.Alloc()
 	*a = Conn{ID: 1, Peer: b} // the garbage collector sees Peer
 	*b = Conn{ID: 2, Peer: a}
-	fmt.Println(a.Peer.ID, conns.Stats().Active)
+	fmt.Println(a.Peer.ID, conns.Stats().InUse)
 	conns.Free(a) // by any goroutine
 	conns.Free(b)
 	fmt.Println(*conns.Alloc() == Conn{})
@@ -87,10 +87,10 @@ func ExampleCache_TryAlloc() {
 func ExampleCache_AllocBatch() {
 	conns := slab.NewCache[Conn](slab.Capacity(100))
 	batch := make([]*Conn, 80)
-	fmt.Println(conns.AllocBatch(batch), conns.Stats().Active)
+	fmt.Println(conns.AllocBatch(batch), conns.Stats().InUse)
 	fmt.Println(conns.AllocBatch(make([]*Conn, 30))) // all or none
 	conns.FreeBatch(batch)
-	fmt.Println(batch[0], conns.Stats().Active)
+	fmt.Println(batch[0], conns.Stats().InUse)
 	// Output:
 	// <nil> 80
 	// slab: capacity reached: a cache without a name, 80 of 100 objects in use, 30 more wanted
@@ -116,12 +116,12 @@ func ExampleCache_Reserve() {
 	// 0
 }
 
-func ExampleCache_Shrink() {
+func ExampleCache_Trim() {
 	var conns slab.Cache[Conn]
 	batch := make([]*Conn, 10_000)
 	conns.AllocBatch(batch)
 	conns.FreeBatch(batch)
-	fmt.Println(conns.Shrink() > 0, conns.Stats().Slabs)
+	fmt.Println(conns.Trim() > 0, conns.Stats().Slabs)
 	// Output: true 0
 }
 
@@ -131,7 +131,7 @@ func ExampleCache_Stats() {
 	conns.AllocBatch(batch)
 	conns.FreeBatch(batch[:40])
 	s := conns.Stats()
-	fmt.Println(s.Name, s.Active, s.Objects, s.ObjectSize, s.PerSlab, s.ActiveSlabs, s.Slabs)
+	fmt.Println(s.Name, s.InUse, s.Objects, s.ObjectSize, s.PerSlab, s.SlabsInUse, s.Slabs)
 	// Output: conns 60 128 64 128 1 1
 }
 
@@ -140,7 +140,7 @@ func ExampleCaches() {
 	conns.Alloc()
 	for s := range slab.Caches() {
 		if s.Name == "example conns" {
-			fmt.Println(s.Name, s.Active)
+			fmt.Println(s.Name, s.InUse)
 		}
 	}
 	conns.Free(conns.Alloc()) // a cache that is dropped is not listed

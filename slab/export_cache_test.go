@@ -24,11 +24,11 @@ func (c *core) checkAtRest(st Stats) error {
 	if text := c.depot.damage(); text != "" {
 		return fmt.Errorf("depot: %s", text)
 	}
-	if st.Active != int(st.Hits+st.Misses-st.Frees) || st.Active < 0 {
-		return fmt.Errorf("%d active of %d hits, %d misses, %d frees", st.Active, st.Hits, st.Misses, st.Frees)
+	if st.InUse != int(st.Hits+st.Misses-st.Frees) || st.InUse < 0 {
+		return fmt.Errorf("%d active of %d hits, %d misses, %d frees", st.InUse, st.Hits, st.Misses, st.Frees)
 	}
-	if live := c.live.Load(); c.cap != 0 && int(live) != st.Active {
-		return fmt.Errorf("%d active, %d of the capacity taken", st.Active, live)
+	if live := c.live.Load(); c.cap != 0 && int(live) != st.InUse {
+		return fmt.Errorf("%d active, %d of the capacity taken", st.InUse, live)
 	}
 	if c.size == 0 {
 		return nil
@@ -68,8 +68,8 @@ func (c *core) checkAtRest(st Stats) error {
 		}
 	}
 	objects := len(c.slabs.all) * c.slabs.n
-	if st.Objects != objects || st.Cached != in[cached]+c.checked.Waiting() || st.Depot != in[kept] || st.Objects != st.Active+st.Cached+st.Depot+nfree ||
-		st.Objects != st.Slabs*st.PerSlab || st.Bytes != st.Objects*st.ObjectSize || st.ActiveSlabs != active ||
+	if st.Objects != objects || st.Cached != in[cached]+c.checked.Waiting() || st.Depot != in[kept] || st.Objects != st.InUse+st.Cached+st.Depot+nfree ||
+		st.Objects != st.Slabs*st.PerSlab || st.Bytes != st.Objects*st.ObjectSize || st.SlabsInUse != active ||
 		st.Magazines != len(cells)+len(c.depot.full)+c.depot.nempty {
 		return fmt.Errorf("%d free, %v in magazines, but %+v", nfree, in, st)
 	}

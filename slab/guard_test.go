@@ -39,8 +39,8 @@ func testGuardStats[T any](t *testing.T) {
 		var held []*T
 		note := func() {
 			s := c.Stats()
-			if s.Active != len(held) {
-				t.Fatalf("%d objects active, %d in use", s.Active, len(held))
+			if s.InUse != len(held) {
+				t.Fatalf("%d objects active, %d in use", s.InUse, len(held))
 			}
 			stats[on] = append(stats[on], s)
 		}
@@ -73,7 +73,7 @@ func testGuardStats[T any](t *testing.T) {
 		c.FreeBatch(held)
 		held = nil
 		note()
-		c.Shrink()
+		c.Trim()
 		if s := c.Stats(); s.Objects != 0 || s.Slabs != 0 {
 			t.Fatalf("slabs stay: %v", s)
 		}
@@ -84,8 +84,8 @@ func testGuardStats[T any](t *testing.T) {
 	for i, s := range stats[0] {
 		o := stats[1][i]
 		// Which of the allocations find a magazine may differ, as P does.
-		s.Hits, s.Misses, s.Cached, s.Depot, s.Magazines, s.ActiveSlabs = s.Hits+s.Misses, 0, 0, 0, 0, 0
-		o.Hits, o.Misses, o.Cached, o.Depot, o.Magazines, o.ActiveSlabs = o.Hits+o.Misses, 0, 0, 0, 0, 0
+		s.Hits, s.Misses, s.Cached, s.Depot, s.Magazines, s.SlabsInUse = s.Hits+s.Misses, 0, 0, 0, 0, 0
+		o.Hits, o.Misses, o.Cached, o.Depot, o.Magazines, o.SlabsInUse = o.Hits+o.Misses, 0, 0, 0, 0, 0
 		s.Slabs, s.Objects, s.Bytes, o.Slabs, o.Objects, o.Bytes = 0, 0, 0, 0, 0, 0
 		if s != o {
 			t.Fatalf("step %d: %v without, %v with the guard", i, s, o)
@@ -177,7 +177,7 @@ func TestGuardMisuse(t *testing.T) {
 	}
 	c.Free(q)
 	d.Free(r)
-	if n := c.Stats().Active + d.Stats().Active; n != 0 {
+	if n := c.Stats().InUse + d.Stats().InUse; n != 0 {
 		t.Errorf("%d objects active", n)
 	}
 }
@@ -231,7 +231,7 @@ func TestGuardConcurrent(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	if n := c.Stats().Active + d.Stats().Active; n != 0 {
+	if n := c.Stats().InUse + d.Stats().InUse; n != 0 {
 		t.Errorf("%d objects active", n)
 	}
 }

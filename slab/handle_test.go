@@ -168,7 +168,7 @@ func TestHandleRetires(t *testing.T) {
 			t.Errorf("start %d: the retired slot was used for %v", start, h2)
 		}
 		// The capacity counts elements, so another slot takes its place.
-		if s := checkTable(t, table); s.Active != 10 || s.Retired != 1 {
+		if s := checkTable(t, table); s.InUse != 10 || s.Retired != 1 {
 			t.Errorf("start %d: %+v", start, s)
 		}
 		if _, _, err := table.TryInsert(station{}); err == nil {

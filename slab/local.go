@@ -27,7 +27,7 @@ import (
 //
 // Freeing an object twice, and freeing a pointer that did not come from this
 // Local, is found with a delay: when more objects come back than are in use, when
-// the magazine, with 1024 free objects, is full, and by [Local.Shrink]. Until then
+// the magazine, with 1024 free objects, is full, and by [Local.Trim]. Until then
 // two users may share one object. The panic names the pointer, and the Local goes
 // on as if the mistaken Free had not been.
 type Local[T any] struct {
@@ -223,13 +223,13 @@ func (l *local) complaint(p unsafe.Pointer, k int) string {
 	return fmt.Sprintf("slab: second Free of *%v %p in a Local", l.typ, p)
 }
 
-// Shrink gives memory to the garbage collector: all slabs without an object in
+// Trim gives memory to the garbage collector: all slabs without an object in
 // use. It returns their bytes. It takes some nanoseconds for each free object in
 // the magazine and for each slab, and panics for mistakes made before; see
 // [Local].
-func (l *Local[T]) Shrink() int { return l.core.bind((*T)(nil), unsafe.Pointer(l)).shrink() }
+func (l *Local[T]) Trim() int { return l.core.bind((*T)(nil), unsafe.Pointer(l)).trim() }
 
-func (l *local) shrink() int {
+func (l *local) trim() int {
 	if check.Enabled {
 		l.leaveAll()
 	}

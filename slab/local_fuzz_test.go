@@ -63,7 +63,7 @@ func (m *localModel[T]) free(n int, order byte) {
 }
 
 // mistake frees a pointer that is no object in use. If that is not reported at
-// once it is by Shrink, and either way the Local is as before.
+// once it is by Trim, and either way the Local is as before.
 func (m *localModel[T]) mistake(p *T) {
 	if sanitize.Poisons {
 		return // which ends the program
@@ -72,7 +72,7 @@ func (m *localModel[T]) mistake(p *T) {
 		return // cannot be told apart; an error of the runtime
 	}
 	var texts []any
-	for _, f := range []func(){func() { m.l.Free(p) }, func() { m.l.Shrink() }} {
+	for _, f := range []func(){func() { m.l.Free(p) }, func() { m.l.Trim() }} {
 		func() {
 			defer func() {
 				if r := recover(); r != nil {
@@ -92,7 +92,7 @@ func (m *localModel[T]) mistake(p *T) {
 
 func (m *localModel[T]) check() {
 	s := checkLocal(m.t, &m.l)
-	if s.Active != len(m.live) {
+	if s.InUse != len(m.live) {
 		m.t.Fatalf("want %d objects in use: %v", len(m.live), s)
 	}
 }
@@ -118,11 +118,11 @@ func (m *localModel[T]) run(program []byte) {
 			m.free(int(next())*8, next())
 		case 6:
 			before := checkLocal(m.t, &m.l).Bytes
-			if n := m.l.Shrink(); n != before-checkLocal(m.t, &m.l).Bytes {
-				m.t.Fatalf("Shrink returned %d of %d bytes: %v", n, before, m.l.Stats())
+			if n := m.l.Trim(); n != before-checkLocal(m.t, &m.l).Bytes {
+				m.t.Fatalf("Trim returned %d of %d bytes: %v", n, before, m.l.Stats())
 			}
-			if s := m.l.Stats(); s.Cached != 0 || s.Active == 0 && s.Bytes != 0 {
-				m.t.Fatalf("after Shrink: %v", s)
+			if s := m.l.Stats(); s.Cached != 0 || s.InUse == 0 && s.Bytes != 0 {
+				m.t.Fatalf("after Trim: %v", s)
 			}
 		case 7:
 			switch i := int(next()); {
@@ -138,7 +138,7 @@ func (m *localModel[T]) run(program []byte) {
 	}
 	m.free(len(m.live), 1)
 	m.check()
-	if m.l.Shrink(); m.l.Stats().Bytes != 0 {
+	if m.l.Trim(); m.l.Stats().Bytes != 0 {
 		m.t.Fatalf("nothing is in use: %v", &m.l)
 	}
 }

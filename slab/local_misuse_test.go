@@ -25,15 +25,15 @@ func foreignFree[T any](p *T) string {
 // inUse objects in use and hands out others.
 func healthy[T any](t *testing.T, l *slab.Local[T], inUse int) {
 	t.Helper()
-	if s := checkLocal(t, l); s.Active != inUse {
+	if s := checkLocal(t, l); s.InUse != inUse {
 		t.Errorf("%d objects in use: %+v", inUse, s)
 	}
 	list := fillLocal(t, l, 3000)
 	for _, p := range list {
 		l.Free(p)
 	}
-	l.Shrink()
-	if s := checkLocal(t, l); s.Active != inUse {
+	l.Trim()
+	if s := checkLocal(t, l); s.InUse != inUse {
 		t.Errorf("%d objects in use: %+v", inUse, s)
 	}
 }
@@ -107,7 +107,7 @@ func TestLocalMisuseFoundInFullMagazine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var l slab.Local[employee]
 			list := fillLocal(t, &l, 10000)
-			l.Shrink() // empties the magazine
+			l.Trim() // empties the magazine
 			l.Free(list[0])
 			want := mistake(&l, list[0])
 			n := 1
@@ -136,7 +136,7 @@ func TestLocalSeveralMistakes(t *testing.T) {
 		l.Free(list[0])
 		l.Free(new(employee))
 	}
-	testkit.PanicText(t, secondFree(list[0]), func() { l.Shrink() })
+	testkit.PanicText(t, secondFree(list[0]), func() { l.Trim() })
 	healthy(t, &l, 19)
 }
 
@@ -155,7 +155,7 @@ func TestLocalForeignPointers(t *testing.T) {
 		held := *p
 		l.Free(p)
 		*p = held
-		testkit.PanicText(t, foreignFree(p), func() { l.Shrink() })
+		testkit.PanicText(t, foreignFree(p), func() { l.Trim() })
 		healthy(t, &l, 1000)
 	}
 }
@@ -169,13 +169,13 @@ func TestLocalUnsizedMisuse(t *testing.T) {
 	healthy(t, &l, 0)
 }
 
-// After Shrink there may be no slab at all.
+// After Trim there may be no slab at all.
 func TestLocalFreeAfterShrink(t *testing.T) {
 	testkit.NeedsReuse(t)
 	var l slab.Local[employee]
 	p := l.Alloc()
 	l.Free(p)
-	l.Shrink()
+	l.Trim()
 	testkit.PanicText(t, foreignFree(p), func() { l.Free(p) })
 	healthy(t, &l, 0)
 }
@@ -215,6 +215,6 @@ func TestLocalCopy(t *testing.T) {
 	c := reflect.New(reflect.TypeFor[slab.Local[employee]]()).Elem()
 	c.Set(reflect.ValueOf(&l).Elem())
 	other := c.Addr().Interface().(*slab.Local[employee])
-	testkit.PanicText(t, "slab: use of a copy of a Local[slab_test.employee]: pass a *Local", func() { other.Shrink() })
+	testkit.PanicText(t, "slab: use of a copy of a Local[slab_test.employee]: pass a *Local", func() { other.Trim() })
 	healthy(t, &l, 0)
 }

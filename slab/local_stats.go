@@ -14,7 +14,7 @@ import (
 type LocalStats struct {
 	Type       string // as %v prints it
 	ObjectSize int    // bytes
-	Active     int    // objects in use
+	InUse      int    // objects in use
 	Cached     int    // free objects in the magazine
 	Resting    int    // free objects in their slabs
 	Objects    int    // objects in all slabs
@@ -35,7 +35,7 @@ func (l *local) stats() LocalStats {
 	s := LocalStats{
 		Type:       l.typ.String(),
 		ObjectSize: int(l.size),
-		Active:     l.out - free,
+		InUse:      l.out - free,
 		Cached:     free,
 		Resting:    l.resting,
 		Objects:    l.out + l.resting,
@@ -48,7 +48,7 @@ func (l *local) stats() LocalStats {
 // String returns the numbers in one line.
 func (s LocalStats) String() string {
 	return fmt.Sprintf("Local of %s: %d of %d objects of %d bytes in use, %d cached, %d slabs, %d bytes",
-		s.Type, s.Active, s.Objects, s.ObjectSize, s.Cached, s.Slabs, s.Bytes)
+		s.Type, s.InUse, s.Objects, s.ObjectSize, s.Cached, s.Slabs, s.Bytes)
 }
 
 // String returns the numbers of the Local in one line.

@@ -26,7 +26,7 @@ type employee struct {
 func checkLocal[T any](t testing.TB, l *slab.Local[T]) slab.LocalStats {
 	t.Helper()
 	s := l.Stats()
-	if s.Objects != s.Active+s.Cached+s.Resting || s.Active < 0 || s.Cached < 0 || s.Resting < 0 {
+	if s.Objects != s.InUse+s.Cached+s.Resting || s.InUse < 0 || s.Cached < 0 || s.Resting < 0 {
 		t.Fatalf("does not add up: %+v", s)
 	}
 	if s.Bytes != s.Objects*s.ObjectSize || s.ObjectSize != int(unsafe.Sizeof(*new(T))) || s.Type != reflect.TypeFor[T]().String() {
@@ -76,7 +76,7 @@ func roundTrip[T any](t *testing.T, value T) {
 			for _, p := range list {
 				*p = value
 			}
-			if s := checkLocal(t, &l); s.Active != n {
+			if s := checkLocal(t, &l); s.InUse != n {
 				t.Fatalf("%d objects in use: %+v", n, s)
 			}
 			if n%2 == 0 {
@@ -87,7 +87,7 @@ func roundTrip[T any](t *testing.T, value T) {
 			}
 			most = max(most, n)
 			s := checkLocal(t, &l)
-			if s.Active != 0 {
+			if s.InUse != 0 {
 				t.Fatalf("no object in use: %+v", s)
 			}
 			if s.ObjectSize > 0 && s.Objects > 2*most+1100 && !check.Enabled {
@@ -95,11 +95,11 @@ func roundTrip[T any](t *testing.T, value T) {
 			}
 		}
 		bytes := checkLocal(t, &l).Bytes
-		if n := l.Shrink(); n != bytes {
-			t.Errorf("Shrink returned %d of %d free bytes", n, bytes)
+		if n := l.Trim(); n != bytes {
+			t.Errorf("Trim returned %d of %d free bytes", n, bytes)
 		}
 		if s := checkLocal(t, &l); s.Objects != 0 || s.Bytes != 0 {
-			t.Errorf("after Shrink: %+v", s)
+			t.Errorf("after Trim: %+v", s)
 		}
 		fillLocal(t, &l, 100)
 	})
@@ -146,7 +146,7 @@ func TestLocalAddressOrder(t *testing.T) {
 	testkit.NeedsReuse(t)
 	var l slab.Local[employee]
 	list := fillLocal(t, &l, 20000)
-	for s := l.Stats(); s.Active < s.Objects; s = l.Stats() { // or those that rest come first, if their slab does
+	for s := l.Stats(); s.InUse < s.Objects; s = l.Stats() { // or those that rest come first, if their slab does
 		list = append(list, l.Alloc())
 	}
 	slices.SortFunc(list, func(a, b *employee) int { return int(int64(addressOf(a)) - int64(addressOf(b))) })
@@ -159,8 +159,8 @@ func TestLocalAddressOrder(t *testing.T) {
 	for i := range free { // in an order without any
 		l.Free(free[i*7919%len(free)])
 	}
-	if n := l.Shrink(); n != 0 {
-		t.Fatalf("Shrink returned %d bytes of slabs in which objects are in use", n)
+	if n := l.Trim(); n != 0 {
+		t.Fatalf("Trim returned %d bytes of slabs in which objects are in use", n)
 	}
 	for i := range 2000 {
 		if p := l.Alloc(); p != free[i] {
@@ -234,7 +234,7 @@ func TestLocalDoesNotThrash(t *testing.T) {
 			free()
 		}
 		if n%7 == 0 {
-			l.Shrink()
+			l.Trim()
 		}
 		swings := [][]func(){{alloc, alloc, free, free}, {free, free, alloc, alloc}}
 		if len(list) < 2 {
@@ -328,13 +328,13 @@ func TestLocalIsCollected(t *testing.T) {
 	}
 }
 
-// Shrink gives slabs without an object in use to the garbage collector, and
+// Trim gives slabs without an object in use to the garbage collector, and
 // nothing else.
 func TestLocalShrink(t *testing.T) {
 	testkit.NeedsReuse(t)
 	var l slab.Local[[64]byte]
-	if n := l.Shrink(); n != 0 {
-		t.Errorf("Shrink of a zero Local returned %d", n)
+	if n := l.Trim(); n != 0 {
+		t.Errorf("Trim of a zero Local returned %d", n)
 	}
 	const n = 200000
 	before := testkit.HeapInUse()
@@ -349,10 +349,10 @@ func TestLocalShrink(t *testing.T) {
 	}
 	clear(list)
 	s := checkLocal(t, &l)
-	got := l.Shrink()
+	got := l.Trim()
 	after := checkLocal(t, &l)
-	if got != s.Bytes-after.Bytes || after.Active != len(kept) || after.Cached != 0 {
-		t.Errorf("Shrink returned %d\n%+v\n%+v", got, s, after)
+	if got != s.Bytes-after.Bytes || after.InUse != len(kept) || after.Cached != 0 {
+		t.Errorf("Trim returned %d\n%+v\n%+v", got, s, after)
 	}
 	if after.Bytes > 64*1000*3+s.Bytes/50 {
 		t.Errorf("%d bytes in slabs for %d objects of 64", after.Bytes, len(kept))
@@ -369,15 +369,15 @@ func TestLocalShrink(t *testing.T) {
 	for _, p := range kept {
 		l.Free(p)
 	}
-	if s := checkLocal(t, &l); s.Active != 10000 {
+	if s := checkLocal(t, &l); s.InUse != 10000 {
 		t.Errorf("%+v", s)
 	}
-	if l.Shrink() == 0 {
-		t.Error("Shrink found no slab")
+	if l.Trim() == 0 {
+		t.Error("Trim found no slab")
 	}
 }
 
-// A Local keeps no pointer into the slabs that Shrink gave away.
+// A Local keeps no pointer into the slabs that Trim gave away.
 func TestLocalShrinkLetsGo(t *testing.T) {
 	for _, n := range []int{1, 10, 3000} {
 		var objects testkit.Census
@@ -385,10 +385,10 @@ func TestLocalShrinkLetsGo(t *testing.T) {
 		for _, p := range fillLocal(t, l, n) {
 			l.Free(testkit.Enroll(&objects, p))
 		}
-		l.Shrink()
+		l.Trim()
 		testkit.CollectGarbage()
 		if alive := objects.Alive(); alive != 0 {
-			t.Errorf("%d of %d objects live after Shrink", alive, n)
+			t.Errorf("%d of %d objects live after Trim", alive, n)
 		}
 		runtime.KeepAlive(l)
 	}

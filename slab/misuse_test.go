@@ -50,7 +50,7 @@ var mistakes = []struct {
 		p := c.Alloc()
 		c.Alloc() // keeps the slab
 		c.Free(p)
-		c.Shrink()
+		c.Trim()
 		return p
 	}, second},
 	{"a new object", func(*slab.Cache[cookie], []*cookie) *cookie {
@@ -79,7 +79,7 @@ var mistakes = []struct {
 			})
 		})
 		c.FreeBatch(all)
-		c.Shrink()
+		c.Trim()
 		return far[len(far)/2]
 	}, foreign},
 }
@@ -98,7 +98,7 @@ func eachMistake(t *testing.T, find func(t *testing.T, c *slab.Cache[cookie], ot
 				others := make([]*cookie, 4*slab.Limit(c))
 				c.AllocBatch(others)
 				p := m.make(c, others)
-				active := atRest(t, c).Active - len(others)
+				active := atRest(t, c).InUse - len(others)
 				c.Free(p)
 				want := fmt.Sprintf(m.text, place(p), title)
 				if got := find(t, c, others); got != any(want) {
@@ -120,10 +120,10 @@ func eachMistake(t *testing.T, find func(t *testing.T, c *slab.Cache[cookie], ot
 // nothing is lost.
 func intact(t *testing.T, c *slab.Cache[cookie], active int) {
 	t.Helper()
-	if s := atRest(t, c); s.Active != active {
-		t.Errorf("%d objects in use, want %d", s.Active, active)
+	if s := atRest(t, c); s.InUse != active {
+		t.Errorf("%d objects in use, want %d", s.InUse, active)
 	}
-	c.Shrink()
+	c.Trim()
 	s := atRest(t, c)
 	if s.Capacity > 0 {
 		exhaust(t, c, s.Capacity-active)
@@ -140,9 +140,9 @@ func intact(t *testing.T, c *slab.Cache[cookie], active int) {
 		seen[p] = true
 	}
 	c.FreeBatch(all)
-	c.Shrink()
-	if s := atRest(t, c); s.Active != active {
-		t.Errorf("%d objects in use, want %d", s.Active, active)
+	c.Trim()
+	if s := atRest(t, c); s.InUse != active {
+		t.Errorf("%d objects in use, want %d", s.InUse, active)
 	}
 }
 
@@ -172,11 +172,11 @@ func TestMisuseFoundAtFlush(t *testing.T) {
 	}
 }
 
-// Shrink finds mistakes, wherever they are.
+// Trim finds mistakes, wherever they are.
 func TestMisuseFoundByShrink(t *testing.T) {
 	testkit.NeedsReuse(t)
 	eachMistake(t, func(t *testing.T, c *slab.Cache[cookie], _ []*cookie) any {
-		return testkit.Panic(t, func() { c.Shrink() })
+		return testkit.Panic(t, func() { c.Trim() })
 	})
 }
 
@@ -186,8 +186,8 @@ func TestMisuseFoundByStep(t *testing.T) {
 	testkit.NeedsReuse(t)
 	onOneP(t)
 	eachMistake(t, func(t *testing.T, c *slab.Cache[cookie], others []*cookie) any {
-		before := c.Stats().Active
-		testkit.Eventually(t, "a step finds the mistake", func() bool { return c.Stats().Active > before })
+		before := c.Stats().InUse
+		testkit.Eventually(t, "a step finds the mistake", func() bool { return c.Stats().InUse > before })
 		return testkit.Panic(t, func() {
 			for i := range others[:3*slab.Limit(c)] {
 				p := others[i]
@@ -227,7 +227,7 @@ func TestMisuseToldByAlloc(t *testing.T) {
 				p := c.Alloc()
 				c.Free(p)
 				c.Free(p)
-				testkit.Eventually(t, "a step finds the mistake", func() bool { return c.Stats().Active == 0 })
+				testkit.Eventually(t, "a step finds the mistake", func() bool { return c.Stats().InUse == 0 })
 				active := 0
 				got := testkit.Panic(t, func() {
 					for range 1000 {
@@ -250,7 +250,7 @@ func TestFreedAtOnce(t *testing.T) {
 	testkit.NeedsReuse(t)
 	onOneP(t)
 	for name, use := range map[string]func(t *testing.T, c *slab.Cache[cookie]){
-		"Shrink": func(t *testing.T, c *slab.Cache[cookie]) {},
+		"Trim": func(t *testing.T, c *slab.Cache[cookie]) {},
 		"Alloc": func(t *testing.T, c *slab.Cache[cookie]) {
 			var all [700]*cookie
 			for i := range all {
@@ -274,14 +274,14 @@ func TestFreedAtOnce(t *testing.T) {
 					c.AllocBatch(all)
 					p := all[len(all)-n:]
 					c.FreeBatch(all[:len(all)-n])
-					c.Shrink()
+					c.Trim()
 					slab.FreeUnseen(c, p)
 					c.FreeBatch(others)
 					slab.FreeUnseen(c, p)
 					got := func() (r any) {
 						defer func() { r = recover() }()
 						use(t, c)
-						c.Shrink()
+						c.Trim()
 						return nil
 					}()
 					if got == nil || !slices.ContainsFunc(p, func(p *cookie) bool {
@@ -312,7 +312,7 @@ func TestMisuseInAnyTurn(t *testing.T) {
 			p := all[0]
 			c.FreeBatch(all)
 			c.Free(p)
-			testkit.PanicText(t, fmt.Sprintf(second, place(p), "a cache without a name"), func() { c.Shrink() })
+			testkit.PanicText(t, fmt.Sprintf(second, place(p), "a cache without a name"), func() { c.Trim() })
 			if t.Failed() {
 				t.Fatalf("turn %d", turn-500+i)
 			}
@@ -361,7 +361,7 @@ func TestMisuseConcurrently(t *testing.T) {
 					try(func() { c.Free(shared[i]) })
 					switch rand.IntN(20) {
 					case 0:
-						try(func() { c.Shrink() })
+						try(func() { c.Trim() })
 					case 1:
 						own := make([]*cookie, 100)
 						if !try(func() { c.AllocBatch(own) }) {
@@ -380,12 +380,12 @@ func TestMisuseConcurrently(t *testing.T) {
 		wg.Wait()
 	}
 	stop()
-	for !try(func() { c.Shrink() }) {
+	for !try(func() { c.Trim() }) {
 	}
 	if panics.Load() == 0 {
 		t.Error("no mistake was found")
 	}
-	if s := atRest(t, c); s.Active != 0 || s.Objects != 0 {
+	if s := atRest(t, c); s.InUse != 0 || s.Objects != 0 {
 		t.Errorf("after %d panics %+v", panics.Load(), s)
 	}
 	exhaust(t, c, capacity)
@@ -405,7 +405,7 @@ func TestMisuseAtOnce(t *testing.T) {
 			t.Error("objects were freed all the same")
 		}
 		testkit.PanicText(t, "slab: Reserve(-1) of "+title+": want a number of objects, 0 or more", func() { c.Reserve(-1) })
-		if s := atRest(t, c); s.Active != 1 {
+		if s := atRest(t, c); s.InUse != 1 {
 			t.Errorf("%+v", s)
 		}
 		c.Free(p)
@@ -434,7 +434,7 @@ func TestMisuseUnsized(t *testing.T) {
 	d := slab.NewCache[struct{}](slab.Name("unsized"))
 	ps := []*struct{}{d.Alloc(), d.Alloc(), p, p}
 	testkit.PanicText(t, fmt.Sprintf(text, place(p)), func() { d.FreeBatch(ps) })
-	if s := atRest(t, d); s.Active != 0 {
+	if s := atRest(t, d); s.InUse != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -107,7 +107,7 @@ func TestRaceHandOver(t *testing.T) {
 					p.fill(2)
 					c.Free(p)
 				}
-				inTurns(some, func() { c.Shrink() }, some, func() { c.Stats() }, some)
+				inTurns(some, func() { c.Trim() }, some, func() { c.Stats() }, some)
 			},
 			"by a step": func(c *slab.Cache[linked]) {
 				some := func() {
@@ -180,7 +180,7 @@ func TestRaceStale(t *testing.T) {
 					})
 				}
 			}
-			inTurns(some, some, func() { c.Shrink() }, some)
+			inTurns(some, some, func() { c.Trim() }, some)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestRaceStress(t *testing.T) {
 					case 9:
 						switch rand.IntN(30) {
 						case 0:
-							c.Shrink()
+							c.Trim()
 						case 1:
 							c.Stats()
 						case 2:

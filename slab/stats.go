@@ -20,28 +20,28 @@ import (
 // While other goroutines are at work in it, each number is right for some moment
 // of the call.
 type Stats struct {
-	Name        string
-	Active      int    // objects in use, those of reservations included
-	Objects     int    // objects in all slabs
-	ObjectSize  int    // bytes
-	PerSlab     int    // objects in a slab
-	ActiveSlabs int    // slabs that have objects in use, or in a magazine
-	Slabs       int    // all
-	Magazines   int    // of the Ps and in the depot
-	Cached      int    // free objects in the magazines of the Ps
-	Depot       int    // free objects in the full magazines of the depot
-	Hits        uint64 // allocations from a magazine of the P
-	Misses      uint64 // allocations that asked the depot
-	Frees       uint64
-	Bytes       int    // of all slabs
-	Capacity    int    // objects; 0: none
-	Stale       uint64 // found in slabs that caches of this name gave back: see StalePointers of package check
+	Name       string
+	InUse      int    // objects in use, those of reservations included
+	Objects    int    // objects in all slabs
+	ObjectSize int    // bytes
+	PerSlab    int    // objects in a slab
+	SlabsInUse int    // slabs that have objects in use, or in a magazine
+	Slabs      int    // all
+	Magazines  int    // of the Ps and in the depot
+	Cached     int    // free objects in the magazines of the Ps
+	Depot      int    // free objects in the full magazines of the depot
+	Hits       uint64 // allocations from a magazine of the P
+	Misses     uint64 // allocations that asked the depot
+	Frees      uint64
+	Bytes      int    // of all slabs
+	Capacity   int    // objects; 0: none
+	Stale      uint64 // found in slabs that caches of this name gave back: see StalePointers of package check
 }
 
 // String returns the numbers in one line.
 func (s Stats) String() string {
 	return fmt.Sprintf("%s: %d of %d objects of %d bytes active, %d of %d slabs of %d objects, %d cached and %d in the depot in %d magazines, %d hits, %d misses, %d frees, %d bytes",
-		titleOf("cache", s.Name), s.Active, s.Objects, s.ObjectSize, s.ActiveSlabs, s.Slabs, s.PerSlab,
+		titleOf("cache", s.Name), s.InUse, s.Objects, s.ObjectSize, s.SlabsInUse, s.Slabs, s.PerSlab,
 		s.Cached, s.Depot, s.Magazines, s.Hits, s.Misses, s.Frees, s.Bytes) + stale.Also(s.Stale)
 }
 
@@ -70,20 +70,20 @@ func (c *core) stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := Stats{
-		Name:        c.name,
-		Objects:     len(c.slabs.all) * c.slabs.n,
-		ObjectSize:  int(c.size),
-		PerSlab:     c.slabs.n,
-		ActiveSlabs: len(c.slabs.all) - c.slabs.nempty,
-		Slabs:       len(c.slabs.all),
-		Magazines:   len(c.depot.full) + c.depot.nempty,
-		Depot:       c.depot.objects,
-		Hits:        c.allocs,
-		Misses:      c.misses,
-		Frees:       c.frees - c.bad,
-		Bytes:       len(c.slabs.all) * c.slabs.bytes(),
-		Capacity:    int(c.cap),
-		Stale:       stale.Count("cache", c.name),
+		Name:       c.name,
+		Objects:    len(c.slabs.all) * c.slabs.n,
+		ObjectSize: int(c.size),
+		PerSlab:    c.slabs.n,
+		SlabsInUse: len(c.slabs.all) - c.slabs.nempty,
+		Slabs:      len(c.slabs.all),
+		Magazines:  len(c.depot.full) + c.depot.nempty,
+		Depot:      c.depot.objects,
+		Hits:       c.allocs,
+		Misses:     c.misses,
+		Frees:      c.frees - c.bad,
+		Bytes:      len(c.slabs.all) * c.slabs.bytes(),
+		Capacity:   int(c.cap),
+		Stale:      stale.Count("cache", c.name),
 	}
 	c.set.Walk(func(m *magazine.Magazine) {
 		n, pops, pushes := m.Peek()
@@ -97,7 +97,7 @@ func (c *core) stats() Stats {
 		s.Cached += n
 		s.Frees += uint64(n)
 	}
-	s.Active = int(s.Hits + s.Misses - s.Frees)
+	s.InUse = int(s.Hits + s.Misses - s.Frees)
 	return s
 }
 

@@ -56,13 +56,13 @@ func TestStatsAddUp(t *testing.T) {
 					}
 				case 8:
 					if i%100 == 0 {
-						c.Shrink()
+						c.Trim()
 					}
 				}
 				s := c.Stats()
-				if s.Active != len(held) || i%50 == 0 || int(s.Hits+s.Misses) != allocs || int(s.Frees) != frees {
+				if s.InUse != len(held) || i%50 == 0 || int(s.Hits+s.Misses) != allocs || int(s.Frees) != frees {
 					s = atRest(t, c)
-					if s.Active != len(held) || int(s.Hits+s.Misses) != allocs || int(s.Frees) != frees {
+					if s.InUse != len(held) || int(s.Hits+s.Misses) != allocs || int(s.Frees) != frees {
 						t.Fatalf("%d allocated, %d freed, %d held, but %+v", allocs, frees, len(held), s)
 					}
 				}
@@ -118,18 +118,18 @@ func TestStatsColumns(t *testing.T) {
 	c.FreeBatch(all[:100])
 	per := 8184 / 40
 	want := slab.Stats{
-		Name:        "columns",
-		Active:      400,
-		Objects:     3 * per,
-		ObjectSize:  40,
-		PerSlab:     per,
-		ActiveSlabs: 3,
-		Slabs:       3,
-		Capacity:    5000,
-		Bytes:       3 * per * 40,
-		Frees:       100,
-		Misses:      10, // a slab of 204 fills three magazines of 57, and part of a fourth
-		Hits:        490,
+		Name:       "columns",
+		InUse:      400,
+		Objects:    3 * per,
+		ObjectSize: 40,
+		PerSlab:    per,
+		SlabsInUse: 3,
+		Slabs:      3,
+		Capacity:   5000,
+		Bytes:      3 * per * 40,
+		Frees:      100,
+		Misses:     10, // a slab of 204 fills three magazines of 57, and part of a fourth
+		Hits:       490,
 	}
 	got := atRest(t, c)
 	want.Cached, want.Depot, want.Magazines = got.Cached, got.Depot, got.Magazines
@@ -156,7 +156,7 @@ func TestStatsUnsized(t *testing.T) {
 	}
 	c.Free(c.Alloc())
 	s := atRest(t, c)
-	if s.Active != 4 || s.ObjectSize != 0 || s.Bytes != 0 || s.Objects != 0 || s.Slabs != 0 || s.Misses != 5 || s.Frees != 1 {
+	if s.InUse != 4 || s.ObjectSize != 0 || s.Bytes != 0 || s.Objects != 0 || s.Slabs != 0 || s.Misses != 5 || s.Frees != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -213,8 +213,8 @@ func TestCaches(t *testing.T) {
 	i := 0
 	for s := range slab.Caches() {
 		if i < len(want) && s.Name == want[i] {
-			if s.Active != i {
-				t.Errorf("%d of %q are active, want %d", s.Active, s.Name, i)
+			if s.InUse != i {
+				t.Errorf("%d of %q are active, want %d", s.InUse, s.Name, i)
 			}
 			list[i].Free(list[i].Alloc()) // the body may use them
 			i++

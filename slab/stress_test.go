@@ -157,7 +157,7 @@ func TestOneOwner(t *testing.T) {
 			for start := time.Now(); time.Since(start) < stressTime(); {
 				runtime.GOMAXPROCS(1 + rand.IntN(10))
 				if rand.IntN(4) == 0 {
-					c.Shrink()
+					c.Trim()
 				}
 				if s := c.Stats(); name == "capacity" && s.Capacity != capacity {
 					t.Errorf("%+v", s)
@@ -180,10 +180,10 @@ func TestOneOwner(t *testing.T) {
 			for p := range trade {
 				free(p, p.owner.Load())
 			}
-			if s := atRest(t, c); s.Active != 0 {
+			if s := atRest(t, c); s.InUse != 0 {
 				t.Errorf("all is freed, but %v", s)
 			}
-			c.Shrink()
+			c.Trim()
 			if s := atRest(t, c); s.Objects != 0 {
 				t.Errorf("objects were lost: %v", s)
 			}
@@ -239,7 +239,7 @@ func TestCapacityIsNeverExceeded(t *testing.T) {
 // frees again.
 func exhaust[T any](t testing.TB, c *slab.Cache[T], n int) {
 	t.Helper()
-	before := atRest(t, c).Active
+	before := atRest(t, c).InUse
 	all := make([]*T, n)
 	for i := range all {
 		p, err := c.TryAlloc()
@@ -252,8 +252,8 @@ func exhaust[T any](t testing.TB, c *slab.Cache[T], n int) {
 		t.Errorf("with all %d objects in use: %v", n, err)
 	}
 	c.FreeBatch(all)
-	if s := atRest(t, c); s.Active != before {
-		t.Errorf("%d objects in use, want %d as before", s.Active, before)
+	if s := atRest(t, c); s.InUse != before {
+		t.Errorf("%d objects in use, want %d as before", s.InUse, before)
 	}
 }
 
@@ -343,12 +343,12 @@ func TestShrinkWhileExchanging(t *testing.T) {
 		}()
 	}
 	for start := time.Now(); time.Since(start) < stressTime()/2; {
-		c.Shrink()
+		c.Trim()
 	}
 	end.Store(true)
 	wg.Wait()
-	c.Shrink()
-	if s := atRest(t, c); s.Objects != 0 || s.Active != 0 {
+	c.Trim()
+	if s := atRest(t, c); s.Objects != 0 || s.InUse != 0 {
 		t.Errorf("objects were lost: %+v", s)
 	}
 }

@@ -71,7 +71,7 @@ func (m *tableModel) gone(i int) {
 
 func (m *tableModel) check() {
 	s := checkTable(m.t, m.table)
-	if s.Active != len(m.in) {
+	if s.InUse != len(m.in) {
 		m.t.Fatalf("want %d elements: %v", len(m.in), s)
 	}
 	for h, e := range m.in {

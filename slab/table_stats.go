@@ -8,7 +8,7 @@ import "fmt"
 type TableStats struct {
 	Name     string
 	Type     string // of the elements, as %v prints it
-	Active   int    // elements
+	InUse    int    // elements
 	Free     int    // slots for more, the unused ones included
 	Retired  int    // slots that will not be used again
 	Slots    int    // in all chunks
@@ -26,7 +26,7 @@ func (t *table) stats() TableStats {
 	return TableStats{
 		Name:     t.name,
 		Type:     t.typ.String(),
-		Active:   t.len,
+		InUse:    t.len,
 		Free:     t.slots - t.len - t.retired,
 		Retired:  t.retired,
 		Slots:    t.slots,
@@ -40,7 +40,7 @@ func (t *table) stats() TableStats {
 // String returns the numbers in one line.
 func (s TableStats) String() string {
 	return fmt.Sprintf("%s of %s: %d elements, %d of %d slots free, %d retired, %d chunks, %d bytes",
-		titleOf("table", s.Name), s.Type, s.Active, s.Free, s.Slots, s.Retired, s.Chunks, s.Bytes)
+		titleOf("table", s.Name), s.Type, s.InUse, s.Free, s.Slots, s.Retired, s.Chunks, s.Bytes)
 }
 
 // String returns the numbers of the table in one line.

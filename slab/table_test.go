@@ -36,11 +36,11 @@ func checkTable[T any](t testing.TB, table *slab.Table[T]) slab.TableStats {
 		t.Fatal(err)
 	}
 	s := table.Stats()
-	if s.Slots != s.Active+s.Free+s.Retired || s.Active != table.Len() || s.Free < 0 || s.Retired < 0 ||
+	if s.Slots != s.InUse+s.Free+s.Retired || s.InUse != table.Len() || s.Free < 0 || s.Retired < 0 ||
 		s.Bytes != s.Slots*s.SlotSize || s.SlotSize != int(slab.SlotType[T]().Size()) || s.Type != reflect.TypeFor[T]().String() {
 		t.Fatalf("does not add up: %+v", s)
 	}
-	if s.Capacity > 0 && s.Active > s.Capacity {
+	if s.Capacity > 0 && s.InUse > s.Capacity {
 		t.Fatalf("over capacity: %+v", s)
 	}
 	return s
@@ -173,7 +173,7 @@ func tableOf[T comparable](t *testing.T, v T) {
 				table.Remove(h)
 			}
 		}
-		if s := checkTable(t, &table); s.Active != 500 {
+		if s := checkTable(t, &table); s.InUse != 500 {
 			t.Errorf("%+v", s)
 		}
 	})

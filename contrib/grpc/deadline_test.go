@@ -171,7 +171,7 @@ func TestDeleteUnderHandler(t *testing.T) {
 	root := memctx.New("server")
 	srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Parent(root))))
 	srv.RegisterService((&memoryService{l.unary, func(stream grpc.ServerStream) error {
-		m.run(memctx.NewContext(stream.Context(), havengrpc.EachMessage(stream.Context())))
+		m.run(memctx.With(stream.Context(), havengrpc.EachMessage(stream.Context())))
 		return nil
 	}}).description(), nil)
 	go srv.Serve(listener)

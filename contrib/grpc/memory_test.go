@@ -252,7 +252,7 @@ func TestWithout(t *testing.T) {
 	h := havengrpc.NewStatsHandler()
 	mc := memctx.New("caller")
 	defer mc.Delete()
-	ctx := h.TagRPC(memctx.NewContext(context.Background(), mc), new(stats.RPCTagInfo))
+	ctx := h.TagRPC(memctx.With(context.Background(), mc), new(stats.RPCTagInfo))
 	if got := memctx.FromContext(ctx); got != mc {
 		t.Errorf("the context of a client's RPC is %v", got)
 	}

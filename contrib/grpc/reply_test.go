@@ -114,7 +114,7 @@ func TestInterceptorIsTooEarly(t *testing.T) {
 	early := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		rpc := memctx.FromContext(ctx)
 		mc := rpc.Child("early")
-		reply, err := handler(memctx.NewContext(ctx, mc), req)
+		reply, err := handler(memctx.With(ctx, mc), req)
 		mc.Delete()
 		other := rpc.Child("early") // as another RPC would have it
 		fill(other.Arena(), 8, 1000)

@@ -134,7 +134,7 @@ func TestProcess(t *testing.T) {
 		"haven.context.deleted haven.context.name=$":                            90,
 		"haven.context.bytes haven.context.name=$":                              int64(requests.Usage.Bytes),
 		"haven.context.chunks haven.context.name=$":                             int64(requests.Usage.Chunks),
-		"haven.context.peak_bytes haven.context.name=$":                         int64(requests.Usage.Peak),
+		"haven.context.peak_bytes haven.context.name=$":                         int64(requests.Usage.HighWater),
 		"haven.context.warm_gets haven.context.name=$ haven.context.result=hit": int64(requests.Warm.Hits),
 		"haven.cache.objects haven.cache.name=$ haven.cache.state=active":       int64(len(inUse)),
 		"haven.cache.capacity haven.cache.name=$":                               1000,

@@ -36,17 +36,17 @@ func snapshot() *memctx.Snapshot {
 	return &memctx.Snapshot{
 		Names: []memctx.NameStats{
 			{
-				Name: "request", Live: 3, Held: 1, Usage: memctx.Usage{Bytes: 3 << 20, Chunks: 48, Peak: 2 << 20},
+				Name: "request", Live: 3, Held: 1, Usage: memctx.Usage{Bytes: 3 << 20, Chunks: 48, HighWater: 2 << 20},
 				Created: 1000, Deleted: 990, Abandoned: 4, Dropped: 3, LimitErrors: 2,
 				Warm: arena.PoolStats{Idle: 8, Reserved: 1 << 20, Gets: 1000, Hits: 980, Misses: 20},
 			},
 			{Name: "a \"quoted\"\nname\\", Live: 1, Created: 1},
-			{Name: "\xff", Live: 1, Usage: memctx.Usage{Peak: 100}, Created: 1},
-			{Name: "\xfe\xff", Live: 1, Usage: memctx.Usage{Peak: 200}, Created: 1},
+			{Name: "\xff", Live: 1, Usage: memctx.Usage{HighWater: 100}, Created: 1},
+			{Name: "\xfe\xff", Live: 1, Usage: memctx.Usage{HighWater: 200}, Created: 1},
 		},
 		Caches: []slab.Stats{
-			{Name: "nodes", Active: 100, Objects: 510, ObjectSize: 48, PerSlab: 170, ActiveSlabs: 2, Slabs: 3, Cached: 57, Depot: 114, Hits: 1000, Misses: 50, Frees: 950, Bytes: 24576, Capacity: 1000},
-			{Name: "nodes", Active: 1, Objects: 170, ObjectSize: 48, PerSlab: 170, ActiveSlabs: 1, Slabs: 1, Misses: 1, Bytes: 8192, Capacity: 500},
+			{Name: "nodes", InUse: 100, Objects: 510, ObjectSize: 48, PerSlab: 170, SlabsInUse: 2, Slabs: 3, Cached: 57, Depot: 114, Hits: 1000, Misses: 50, Frees: 950, Bytes: 24576, Capacity: 1000},
+			{Name: "nodes", InUse: 1, Objects: 170, ObjectSize: 48, PerSlab: 170, SlabsInUse: 1, Slabs: 1, Misses: 1, Bytes: 8192, Capacity: 500},
 			{Name: "sessions"},
 		},
 		Pools: []pool.Stats{
@@ -272,7 +272,7 @@ func TestProcess(t *testing.T) {
 		{"haven_context_deleted_total", []string{"name=" + name}, 90},
 		{"haven_context_bytes", []string{"name=" + name}, float64(requests.Usage.Bytes)},
 		{"haven_context_chunks", []string{"name=" + name}, float64(requests.Usage.Chunks)},
-		{"haven_context_peak_bytes", []string{"name=" + name}, float64(requests.Usage.Peak)},
+		{"haven_context_peak_bytes", []string{"name=" + name}, float64(requests.Usage.HighWater)},
 		{"haven_context_warm_gets_total", []string{"name=" + name, "result=hit"}, float64(requests.Warm.Hits)},
 		{"haven_context_warm_gets_total", []string{"name=" + name, "result=miss"}, float64(requests.Warm.Misses)},
 		{"haven_cache_objects", []string{"name=" + name, "state=active"}, float64(len(inUse))},

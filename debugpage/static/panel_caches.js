@@ -6,8 +6,8 @@ import { bytesCell, countCell, gauge, named, none } from "./cells.js";
 export function render(s) {
   fillPanel(document.getElementById("caches"), s.Caches.map((c) => ({
     cells: [
-      named(c.Name), countCell(c.Active), countCell(c.Objects), countCell(c.ObjectSize), countCell(c.PerSlab),
-      countCell(c.ActiveSlabs), countCell(c.Slabs), bytesCell(c.Bytes), gauge(c.Hits, c.Hits + c.Misses),
+      named(c.Name), countCell(c.InUse), countCell(c.Objects), countCell(c.ObjectSize), countCell(c.PerSlab),
+      countCell(c.SlabsInUse), countCell(c.Slabs), bytesCell(c.Bytes), gauge(c.Hits, c.Hits + c.Misses),
       countCell(c.Hits), countCell(c.Misses), countCell(c.Frees),
       countCell(c.Magazines), countCell(c.Cached), countCell(c.Depot), c.Capacity ? countCell(c.Capacity) : none,
     ],

@@ -190,9 +190,9 @@ function drawDetail() {
     add("with all below", exactBytes(n.bytes), ` (${share(n.bytes, top.bytes)})`);
     add("own", exactBytes(n.own));
     if (r) {
-      add("peak", exactBytes(r.Total.Peak));
+      add("peak", exactBytes(r.Total.HighWater));
       if (r.Limit) add("limit", exactBytes(r.Limit), ` (${share(n.bytes, r.Limit)} used)`);
-      if (r.Reserved) add("reserved", exactBytes(r.Reserved));
+      if (r.Reserve) add("reserved", exactBytes(r.Reserve));
       add("chunks", count(r.Total.Chunks));
     }
     add("contexts", count(n.contexts));

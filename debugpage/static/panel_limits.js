@@ -13,8 +13,8 @@ export function limits(s) {
     if (limit > 0) list.push({ kind, name, unit, used, limit, reserved, near: used >= limit - Math.trunc(limit / 5) });
   };
   add("process", "GOMEMLIMIT", "bytes", s.Process.Mapped, s.Process.MemoryLimit);
-  for (const c of s.Contexts) add("context", c.Path, "bytes", c.Total.Bytes, c.Limit, c.Reserved);
-  for (const c of s.Caches) add("cache", c.Name, "objects", c.Active, c.Capacity);
+  for (const c of s.Contexts) add("context", c.Path, "bytes", c.Total.Bytes, c.Limit, c.Reserve);
+  for (const c of s.Caches) add("cache", c.Name, "objects", c.InUse, c.Capacity);
   for (const p of s.Pools) {
     add("pool", `${p.Name}, idle`, "objects", p.Idle, p.Max);
     add("pool", `${p.Name}, idle`, "bytes", p.Bytes, p.MaxBytes);

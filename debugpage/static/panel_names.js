@@ -16,7 +16,7 @@ export function render(s) {
     cells: [
       named(n.Name), rank(n.Bytes, list[0].Bytes, s.Totals.ContextBytes), bytesCell(n.Bytes),
       trend(s.History, s.History.Series.find((x) => x.OfName && x.Name === n.Name)),
-      countCell(n.Live), countCell(n.Held), bytesCell(n.Peak),
+      countCell(n.Live), countCell(n.Held), bytesCell(n.HighWater),
       countCell(n.Created), countCell(n.Deleted), countCell(n.Abandoned), countCell(n.Dropped), countCell(n.LimitErrors),
       countCell(n.Warm.Idle), bytesCell(n.Warm.Reserved), text(share(n.Warm.Hits, n.Warm.Gets), ""),
     ],

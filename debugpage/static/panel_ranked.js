@@ -17,7 +17,7 @@ export function render(s) {
     class: r.Deleted ? "deleted" : "",
     cells: [
       pathCell(r.Path, ...(r.Deleted ? ["deleted"] : [])), rank(r.Own.Bytes, list[0].Own.Bytes, s.Totals.ContextBytes),
-      bytesCell(r.Own.Bytes), countCell(r.Own.Chunks), bytesCell(r.Own.Peak), bytesCell(r.Total.Bytes),
+      bytesCell(r.Own.Bytes), countCell(r.Own.Chunks), bytesCell(r.Own.HighWater), bytesCell(r.Total.Bytes),
       countCell(r.Leases), countCell(r.Resets), text(duration(r.Age), ""),
     ],
   })));

@@ -25,13 +25,13 @@ export function asText(s) {
       return [l.name, l.kind, share(l.used, l.limit), show(l.used), show(l.limit)];
     })),
     ...section("Contexts by name", ["name", "bytes", "live", "held", "largest", "created", "deleted", "abandoned", "dropped", "refused", "warm"],
-      ranked(s).map((n) => [n.Name, bytes(n.Bytes), count(n.Live), count(n.Held), bytes(n.Peak), count(n.Created),
+      ranked(s).map((n) => [n.Name, bytes(n.Bytes), count(n.Live), count(n.Held), bytes(n.HighWater), count(n.Created),
         count(n.Deleted), count(n.Abandoned), count(n.Dropped), count(n.LimitErrors), bytes(n.Warm.Reserved)])),
     ...section("Largest contexts", ["context", "own", "chunks", "peak", "age"],
-      largest(s).map((r) => [r.Path, bytes(r.Own.Bytes), count(r.Own.Chunks), bytes(r.Own.Peak), duration(r.Age)])),
+      largest(s).map((r) => [r.Path, bytes(r.Own.Bytes), count(r.Own.Chunks), bytes(r.Own.HighWater), duration(r.Age)])),
     ...section("Slab caches", ["name", "active_objs", "num_objs", "objsize", "objperslab", "active_slabs", "num_slabs", "bytes", "hit rate"],
-      s.Caches.map((c) => [c.Name, count(c.Active), count(c.Objects), count(c.ObjectSize), count(c.PerSlab),
-        count(c.ActiveSlabs), count(c.Slabs), bytes(c.Bytes), share(c.Hits, c.Hits + c.Misses)])),
+      s.Caches.map((c) => [c.Name, count(c.InUse), count(c.Objects), count(c.ObjectSize), count(c.PerSlab),
+        count(c.SlabsInUse), count(c.Slabs), bytes(c.Bytes), share(c.Hits, c.Hits + c.Misses)])),
     ...section("Pools", ["name", "of", "hit rate", "hits", "misses", "in use", "idle", "idle bytes", "dropped"],
       s.Pools.map((x) => [x.Name, x.Type, share(x.Hits, x.Hits + x.Misses), count(x.Hits), count(x.Misses),
         count(x.InUse), count(x.Idle), bytes(x.Bytes), count(dropped(x))])),
@@ -53,7 +53,7 @@ function tree(s) {
     leave(r.Depth);
     open.push(r);
     rows.push([
-      indent(r.Depth) + plain(label(r)) + (r.Deleted ? " (deleted)" : ""), bytes(r.Total.Bytes), bytes(r.Own.Bytes), bytes(r.Total.Peak),
+      indent(r.Depth) + plain(label(r)) + (r.Deleted ? " (deleted)" : ""), bytes(r.Total.Bytes), bytes(r.Own.Bytes), bytes(r.Total.HighWater),
       r.Limit ? bytes(r.Limit) : "", count(r.Contexts), duration(r.Age),
     ]);
   }

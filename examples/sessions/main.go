@@ -72,7 +72,7 @@ func main() {
 	ada, _ := v.connect("ada")
 	bob, _ := v.connect("bob")
 	if _, err := v.connect("eve"); errors.Is(err, slab.ErrExhausted) {
-		fmt.Println("eve is refused:", v.sessions.Stats().Active, "sessions are open")
+		fmt.Println("eve is refused:", v.sessions.Stats().InUse, "sessions are open")
 	}
 
 	v.request(ada, "to be or not to be")

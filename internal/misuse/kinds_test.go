@@ -311,7 +311,7 @@ func cacheOf[T any](c *slab.Cache[T]) *memory {
 		shared:  true,
 		alloc:   func(t *trial) object { return objectOf(allocated(t, c.Alloc()), nil) },
 		release: func(t *trial, o object) { t.released(func() { c.Free((*T)(o.p)) }) },
-		trim:    func(t *trial) { t.released(func() { c.Shrink() }) },
+		trim:    func(t *trial) { t.released(func() { c.Trim() }) },
 		special: map[string]func(t *trial){
 			nilReleased:  func(t *trial) { t.misuse(); c.Free(nil) },
 			heapReleased: func(t *trial) { c.Alloc(); p := new(T); t.misuse(); c.Free(p) },
@@ -332,7 +332,7 @@ func localMemory[T any]() *memory {
 		single:  true,
 		alloc:   func(t *trial) object { return objectOf(allocated(t, l.Alloc()), nil) },
 		release: func(t *trial, o object) { t.released(func() { l.Free((*T)(o.p)) }) },
-		trim:    func(t *trial) { t.released(func() { l.Shrink() }) },
+		trim:    func(t *trial) { t.released(func() { l.Trim() }) },
 		special: map[string]func(t *trial){
 			nilReleased:  func(t *trial) { t.misuse(); l.Free(nil) },
 			heapReleased: func(t *trial) { l.Alloc(); p := new(T); t.misuse(); l.Free(p) },
@@ -386,7 +386,7 @@ func poolMemory[T any]() *memory {
 		shared:  true,
 		alloc:   func(t *trial) object { return objectOf(allocated(t, p.Get()), nil) },
 		release: func(t *trial, o object) { t.released(func() { p.Put((*T)(o.p)) }) },
-		trim:    func(t *trial) { t.released(func() { p.Shrink() }) },
+		trim:    func(t *trial) { t.released(func() { p.Trim() }) },
 		special: map[string]func(t *trial){
 			nilReleased: func(t *trial) { t.misuse(); p.Put(nil) },
 			interior: func(t *trial) {
@@ -431,7 +431,7 @@ func bytesMemory[T any]() *memory {
 			return object{unsafe.Pointer(unsafe.SliceData(*s)), uintptr(n), s}
 		},
 		release: func(t *trial, o object) { t.released(func() { b.Put(o.key.(*[]byte)) }) },
-		trim:    func(t *trial) { t.released(func() { b.Shrink() }) },
+		trim:    func(t *trial) { t.released(func() { b.Trim() }) },
 		special: map[string]func(t *trial){
 			nilReleased: func(t *trial) { t.misuse(); b.Put(nil) },
 			interior: func(t *trial) {

@@ -13,17 +13,17 @@ type mode struct {
 	here bool // this test was built for it
 	env  []string
 
-	faults  bool // a fault is a panic, which check.Explain may know
-	batch   int  // trials in a process, if not all
-	pooled  bool // contexts, which share memory, have a process for each trial
-	warm    bool // the memory was released once before: an arena's first chunk is not guarded
-	paged   bool // objects lie at an end of pages of their own
-	stale bool // look for stale pointers afterwards
+	faults bool // a fault is a panic, which check.Explain may know
+	batch  int  // trials in a process, if not all
+	pooled bool // contexts, which share memory, have a process for each trial
+	warm   bool // the memory was released once before: an arena's first chunk is not guarded
+	paged  bool // objects lie at an end of pages of their own
+	stale  bool // look for stale pointers afterwards
 }
 
 const (
 	noStale = "HAVEN_STALE=0"
-	noGuard   = "HAVEN_GUARD=0"
+	noGuard = "HAVEN_GUARD=0"
 )
 
 // running is the mode of a child process.

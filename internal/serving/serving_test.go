@@ -37,12 +37,12 @@ func TestFind(t *testing.T) {
 	}{
 		{"nothing", bg, nil, "root/request"},
 		{"a parent", bg, given, "given/request"},
-		{"a context", memctx.NewContext(bg, other), given, "other/request"},
+		{"a context", memctx.With(bg, other), given, "other/request"},
 		{"a connection", conn.Context(bg), nil, "given/conn[1]/request"},
-		{"a context below a connection", memctx.NewContext(conn.Context(bg), other), nil, "other/request"},
-		{"none below a connection", memctx.NewContext(conn.Context(bg), nil), nil, "root/request"},
+		{"a context below a connection", memctx.With(conn.Context(bg), other), nil, "other/request"},
+		{"none below a connection", memctx.With(conn.Context(bg), nil), nil, "root/request"},
 		{"a connection that has ended", ended.Context(bg), other, "other/request"},
-		{"a context below one that has ended", memctx.NewContext(ended.Context(bg), other), given, "other/request"},
+		{"a context below one that has ended", memctx.With(ended.Context(bg), other), given, "other/request"},
 	} {
 		if got := request(c.ctx, c.parent, true); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)

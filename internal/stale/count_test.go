@@ -43,7 +43,7 @@ func TestCountByName(t *testing.T) {
 	nameless.Reset()
 	x := c.Alloc()
 	c.Free(x)
-	c.Shrink()
+	c.Trim()
 	y := p.Get()
 	p.Put(y)
 	kept = append(kept, x, y)

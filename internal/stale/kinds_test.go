@@ -201,7 +201,7 @@ var kinds = []kind{
 	{"slab.Cache", "cache", "nodes", nodeType, func(t *testing.T, keep func(any)) {
 		c := held(slab.NewCache[node](slab.Name("nodes")))
 		keep(cacheRing(c, 500))
-		if c.Shrink() == 0 {
+		if c.Trim() == 0 {
 			t.Error("nothing was given back")
 		}
 	}},
@@ -210,7 +210,7 @@ var kinds = []kind{
 		c := held(slab.NewCache[node](slab.Name("built"), slab.Clear(func(*node) {}), slab.Init(func(n *node) { n.next, last = last, n })))
 		keep(cacheRing(c, 2000))
 		last = nil
-		if c.Shrink() == 0 {
+		if c.Trim() == 0 {
 			t.Error("nothing was given back")
 		}
 	}},
@@ -227,7 +227,7 @@ var kinds = []kind{
 		for _, n := range all {
 			l.Free(n)
 		}
-		if l.Shrink() == 0 {
+		if l.Trim() == 0 {
 			t.Error("nothing was given back")
 		}
 	}},

@@ -136,7 +136,7 @@ func checkText(t *testing.T, s *scene, text string) {
 	for _, want := range []string{
 		"Haven, browser.test at ",
 		"\nMemory contexts\n", "\nLimits\n", "\nContexts by name\n", "\nLargest contexts\n", "\nSlab caches\n", "\nPools\n", "\nLeaks\n",
-		fmt.Sprintf("\nsessions %s %s %d %d %d %d ", commas(x.Active), commas(x.Objects), x.ObjectSize, x.PerSlab, x.ActiveSlabs, x.Slabs),
+		fmt.Sprintf("\nsessions %s %s %d %d %d %d ", commas(x.InUse), commas(x.Objects), x.ObjectSize, x.PerSlab, x.SlabsInUse, x.Slabs),
 		"\nencoders *browser.encoder ",
 		"\nserver/conn[18]/request[POST /import] 1.5 MiB 1 1.5 MiB ",
 		"\n request[GET /report] (deleted) 400 KiB 400 KiB ",

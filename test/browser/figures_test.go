@@ -41,7 +41,7 @@ func TestCaches(t *testing.T) {
 	b := newTab(t)
 	b.open(serve())
 	figures := func(s slab.Stats) []float64 {
-		list := []int{s.Active, s.Objects, s.ObjectSize, s.PerSlab, s.ActiveSlabs, s.Slabs, s.Bytes,
+		list := []int{s.InUse, s.Objects, s.ObjectSize, s.PerSlab, s.SlabsInUse, s.Slabs, s.Bytes,
 			int(s.Hits), int(s.Misses), int(s.Frees), s.Magazines, s.Cached, s.Depot}
 		if s.Capacity > 0 {
 			list = append(list, s.Capacity)
@@ -115,7 +115,7 @@ func TestContexts(t *testing.T) {
 	equal(b, "names", rowsOf("names"), func() map[string][]float64 {
 		want := map[string][]float64{}
 		for n := range memctx.Names() {
-			want[n.Name] = floats([]int{n.Usage.Bytes, n.Live, n.Held, n.Usage.Peak, int(n.Created), int(n.Deleted), int(n.Abandoned),
+			want[n.Name] = floats([]int{n.Usage.Bytes, n.Live, n.Held, n.Usage.HighWater, int(n.Created), int(n.Deleted), int(n.Abandoned),
 				int(n.Dropped), int(n.LimitErrors), n.Warm.Idle, n.Warm.Reserved})
 		}
 		return want
@@ -129,7 +129,7 @@ func TestContexts(t *testing.T) {
 			if c.Deleted {
 				name += " deleted"
 			}
-			want[name] = floats([]int{c.Own.Bytes, c.Own.Chunks, c.Own.Peak, c.Total.Bytes, c.Leases, int(c.Resets)})
+			want[name] = floats([]int{c.Own.Bytes, c.Own.Chunks, c.Own.HighWater, c.Total.Bytes, c.Leases, int(c.Resets)})
 		}
 		return want
 	})
@@ -139,7 +139,7 @@ func TestContexts(t *testing.T) {
 			used, limit int
 		}
 		x := s.sessions.Stats()
-		list := []limited{{"sessions", x.Active, x.Capacity}}
+		list := []limited{{"sessions", x.InUse, x.Capacity}}
 		for _, c := range contexts() {
 			if c.Limit > 0 {
 				list = append(list, limited{c.Path, c.Total.Bytes, c.Limit})
@@ -163,7 +163,7 @@ func TestContexts(t *testing.T) {
 		want := c.Stats()
 		got := eval[map[string]string](b, `Object.fromEntries([...document.querySelectorAll("#icicle-detail div")].map((d) =>
 			[d.children[0].textContent, d.querySelector("data")?.value ?? d.children[1].textContent]))`)
-		for name, want := range map[string]any{"context": want.Path, "with all below": want.Total.Bytes, "own": want.Own.Bytes, "peak": want.Total.Peak,
+		for name, want := range map[string]any{"context": want.Path, "with all below": want.Total.Bytes, "own": want.Own.Bytes, "peak": want.Total.HighWater,
 			"chunks": want.Total.Chunks, "contexts": want.Contexts, "leases": want.Leases, "resets": want.Resets} {
 			if got[name] != fmt.Sprint(want) {
 				t.Errorf("%s: %s is %q on the page, and the context says %v", label, name, got[name], want)

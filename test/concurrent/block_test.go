@@ -157,7 +157,7 @@ func (s *cacheSource[T, P]) name() string { return s.title }
 
 func (s *cacheSource[T, P]) alloc(rng *rand.Rand) (*block, error) {
 	if rng.IntN(1000) == 0 {
-		s.Shrink()
+		s.Trim()
 	}
 	p, err := s.take(rng)
 	if s.capacity > 0 && errors.Is(err, slab.ErrExhausted) {
@@ -194,12 +194,12 @@ func (s *cacheSource[T, P]) take(rng *rand.Rand) (*T, error) {
 
 func (s *cacheSource[T, P]) atRest() error {
 	st := s.Stats()
-	if st.Active != 0 || st.Hits+st.Misses != st.Frees || st.Frees == 0 {
+	if st.InUse != 0 || st.Hits+st.Misses != st.Frees || st.Frees == 0 {
 		return fmt.Errorf("all was freed, but: %v", st)
 	}
-	s.Shrink()
+	s.Trim()
 	if st = s.Stats(); st.Objects != 0 || st.Bytes != 0 {
-		return fmt.Errorf("all was freed, but after Shrink: %v", st)
+		return fmt.Errorf("all was freed, but after Trim: %v", st)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (s *poolSource[T, P]) name() string { return s.title }
 
 func (s *poolSource[T, P]) alloc(rng *rand.Rand) (*block, error) {
 	if rng.IntN(1000) == 0 {
-		s.Shrink()
+		s.Trim()
 	}
 	p := s.Get()
 	return newBlock[T, P](s.title, p, rng, func() { s.Put(p) })
@@ -239,7 +239,7 @@ func (s *bytesSource) name() string { return s.title }
 
 func (s *bytesSource) alloc(rng *rand.Rand) (*block, error) {
 	if rng.IntN(4000) == 0 {
-		s.Shrink()
+		s.Trim()
 	}
 	n := rng.IntN(1 << rng.UintN(s.most+1)) // all magnitudes are as frequent
 	p := s.Get(n)

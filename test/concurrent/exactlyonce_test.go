@@ -207,7 +207,7 @@ func TestExactlyOnce(t *testing.T) {
 	})
 	t.Run("Cache that shrinks", func(t *testing.T) {
 		c := slab.NewCache[marked]()
-		n := relayAll(t, &relay{alloc: c.Alloc, free: c.Free, each: func() { c.Shrink() }})
+		n := relayAll(t, &relay{alloc: c.Alloc, free: c.Free, each: func() { c.Trim() }})
 		checkEmpty(t, c, n)
 	})
 	t.Run("Cache with Capacity", func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestExactlyOnce(t *testing.T) {
 		var made atomic.Uint64
 		p := pool.New(func() *marked { made.Add(1); return new(marked) },
 			pool.Max(500), pool.Floor(20), pool.Reset(func(m *marked) { m.next = nil }))
-		n := relayAll(t, &relay{alloc: p.Get, free: p.Put, each: func() { p.Shrink() }})
+		n := relayAll(t, &relay{alloc: p.Get, free: p.Put, each: func() { p.Trim() }})
 		checkPool(t, p, n, made.Load())
 	})
 }
@@ -259,12 +259,12 @@ func TestExactlyOnce(t *testing.T) {
 func checkEmpty[T any](t *testing.T, c *slab.Cache[T], n uint64) {
 	t.Helper()
 	s := c.Stats()
-	if s.Active != 0 || s.Hits+s.Misses != n || s.Frees != n {
+	if s.InUse != 0 || s.Hits+s.Misses != n || s.Frees != n {
 		t.Errorf("after %d allocations and frees: %v", n, s)
 	}
-	c.Shrink()
+	c.Trim()
 	if s := c.Stats(); s.Objects != 0 || s.Cached != 0 || s.Depot != 0 || s.Bytes != 0 {
-		t.Errorf("Shrink leaves something of a cache in which nothing is in use: %v", s)
+		t.Errorf("Trim leaves something of a cache in which nothing is in use: %v", s)
 	}
 }
 
@@ -284,10 +284,10 @@ func checkPool[T any](t *testing.T, p *pool.Pool[T], n, made uint64) {
 		if gone := s.Trimmed + s.Dropped(); made != gone+uint64(s.Idle) {
 			t.Errorf("of %d objects that were made, %d lie idle and %d were let go: %v", made, s.Idle, gone, s)
 		}
-		p.Shrink()
+		p.Trim()
 		s = p.Stats()
 	}
 	if s.Idle > s.Floor {
-		t.Errorf("Shrink leaves more than %d objects: %v", s.Floor, s)
+		t.Errorf("Trim leaves more than %d objects: %v", s.Floor, s)
 	}
 }

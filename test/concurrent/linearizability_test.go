@@ -34,7 +34,7 @@ func (s cacheSubject) free(p *target) { s.Free(p) }
 // disturb takes the magazines away from all Ps.
 func (s cacheSubject) disturb(rng *rand.Rand) {
 	if rng.IntN(4) == 0 {
-		s.Shrink()
+		s.Trim()
 	}
 }
 
@@ -52,7 +52,7 @@ func (s poolSubject) free(p *target) { s.Put(p) }
 
 func (s poolSubject) disturb(rng *rand.Rand) {
 	if rng.IntN(4) == 0 {
-		s.Shrink()
+		s.Trim()
 	}
 }
 

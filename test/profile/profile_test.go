@@ -67,7 +67,7 @@ func newProfiled(t *testing.T) profiled {
 	p.ways[p.cache+"<caches"] = []int64{0, 0, int64(nodes.Stats().Bytes)}
 	buffers := pool.NewBytes(pool.Name(name), pool.Floor(1)) // no collection takes it
 	buffers.Put(buffers.Get(50_000))
-	t.Cleanup(func() { buffers.Shrink() })
+	t.Cleanup(func() { buffers.Trim() })
 	p.pool = "pool " + name
 	p.ways[p.pool+"<pools"] = []int64{0, 0, int64(buffers.Stats().Bytes)}
 	return p

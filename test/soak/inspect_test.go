@@ -11,7 +11,7 @@ import (
 func (a *actor) inspect(n *twin) {
 	have := n.mc.Arena().Stats().Reserved // and it has an arena from here on
 	st := n.mc.Stats()
-	if st.Name != n.name || st.Ident != strconv.FormatUint(n.id, 10) || st.Limit != n.limit || st.Reserved != n.reserve || st.Deleted && !a.leased {
+	if st.Name != n.name || st.Ident != strconv.FormatUint(n.id, 10) || st.Limit != n.limit || st.Reserve != n.reserve || st.Deleted && !a.leased {
 		a.fail("%s is %+v, want limit %d, reserve %d", n.path(), st, n.limit, n.reserve)
 	}
 	if n.parent != nil && n.mc.Parent() != n.parent.mc {

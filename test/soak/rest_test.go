@@ -65,7 +65,7 @@ func (r *rest) check(t *testing.T, s *soak, early bool) {
 			t.Errorf("a root is left: %v", c)
 		}
 	}
-	if st := s.server.Stats(); st.Contexts != 2 || st.Total.Bytes != r.bytes || st.Total.Peak > serverLimit || st.Leases != 0 {
+	if st := s.server.Stats(); st.Contexts != 2 || st.Total.Bytes != r.bytes || st.Total.HighWater > serverLimit || st.Leases != 0 {
 		t.Errorf("want the server with %d bytes, below its limit, and the cache: %v", r.bytes, st)
 		s.server.Walk(func(c *memctx.Context, depth int) bool { t.Log(c); return true })
 	}

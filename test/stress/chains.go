@@ -323,14 +323,14 @@ func (s *set[T, P]) shake() {
 	switch s.w.below(4) {
 	case 0:
 		s.w.note("shrink the cache", s.name, 0, inCache, 0)
-		s.cache.Shrink()
+		s.cache.Trim()
 	case 1:
 		s.w.note("shrink the pool", s.name, 0, inPool, 0)
-		s.pool.Shrink()
+		s.pool.Trim()
 	case 2:
 		s.w.note("shrink the local", s.name, 0, inLocal, 0)
-		s.local.Shrink()
-		if st := s.local.Stats(); st.Objects != st.Active+st.Cached+st.Resting {
+		s.local.Trim()
+		if st := s.local.Stats(); st.Objects != st.InUse+st.Cached+st.Resting {
 			fail("a Local has %v", st)
 		}
 	default:
@@ -349,7 +349,7 @@ func (s *set[T, P]) end() {
 			s.shrink(c, c.n)
 		}
 	}
-	if st := s.local.Stats(); st.Active != 0 || st.Objects != st.Cached+st.Resting {
+	if st := s.local.Stats(); st.InUse != 0 || st.Objects != st.Cached+st.Resting {
 		fail("all was freed, but the Local has %v", st)
 	}
 	poolAtRest(s.spare.Stats())

@@ -36,12 +36,12 @@ func newMarket[T any](rng *choices) *market[T] {
 
 // atRest checks the counts when everything has been given back.
 func (m *market[T]) atRest() {
-	if st := m.cache.Stats(); st.Active != 0 || st.Hits+st.Misses != st.Frees {
+	if st := m.cache.Stats(); st.InUse != 0 || st.Hits+st.Misses != st.Frees {
 		fail("all was freed, but the cache has %v", st)
 	}
-	m.cache.Shrink()
+	m.cache.Trim()
 	if st := m.cache.Stats(); st.Objects != 0 || st.Bytes != 0 {
-		fail("all was freed, but after Shrink the cache has %v", st)
+		fail("all was freed, but after Trim the cache has %v", st)
 	}
 	poolAtRest(m.pool.Stats())
 }

@@ -53,7 +53,7 @@ func (w *worker) stepTable() {
 		for i := range w.threads {
 			want += w.threads[i].n
 		}
-		if st := w.table.Stats(); rows != want || w.table.Len() != want || st.Slots != st.Active+st.Free+st.Retired {
+		if st := w.table.Stats(); rows != want || w.table.Len() != want || st.Slots != st.InUse+st.Free+st.Retired {
 			fail("an iteration of the table has %d rows, want %d: %v", rows, want, st)
 		}
 		w.ops += int64(rows)
@@ -169,7 +169,7 @@ func (w *worker) endTable() {
 		t := &w.threads[i]
 		w.shrinkThread(t, t.n)
 	}
-	if st := w.table.Stats(); st.Active != 0 || w.table.Len() != 0 {
+	if st := w.table.Stats(); st.InUse != 0 || w.table.Len() != 0 {
 		fail("all rows were removed, but the table has %v", st)
 	}
 }

@@ -49,7 +49,7 @@ func only(lines []string, metric string) (list []string) {
 
 func TestContexts(t *testing.T) {
 	want(t, read(memctx.Snapshot{Names: []memctx.NameStats{{
-		Name: "request", Live: 1, Held: 2, Usage: memctx.Usage{Bytes: 3, Chunks: 4, Peak: 5},
+		Name: "request", Live: 1, Held: 2, Usage: memctx.Usage{Bytes: 3, Chunks: 4, HighWater: 5},
 		Created: 6, Deleted: 7, Abandoned: 8, Dropped: 9, LimitErrors: 10,
 		Warm: arena.PoolStats{Idle: 11, Reserved: 12, Gets: 27, Hits: 13, Misses: 14},
 	}}}),
@@ -72,7 +72,7 @@ func TestContexts(t *testing.T) {
 
 func TestCaches(t *testing.T) {
 	want(t, read(memctx.Snapshot{Caches: []slab.Stats{{
-		Name: "nodes", Active: 100, Objects: 1000, ObjectSize: 48, PerSlab: 10, ActiveSlabs: 31, Slabs: 100,
+		Name: "nodes", InUse: 100, Objects: 1000, ObjectSize: 48, PerSlab: 10, SlabsInUse: 31, Slabs: 100,
 		Cached: 20, Depot: 30, Hits: 60, Misses: 70, Frees: 80, Bytes: 90, Capacity: 95,
 	}}}),
 		`cache.objects ["nodes" "active"] 100`,
@@ -152,11 +152,11 @@ func TestLeaks(t *testing.T) {
 func TestSameName(t *testing.T) {
 	got := read(memctx.Snapshot{
 		Names: []memctx.NameStats{
-			{Name: "a\xff", Live: 1, Usage: memctx.Usage{Peak: 20}, Created: 3},
-			{Name: "b", Live: 50, Usage: memctx.Usage{Peak: 60}, Created: 70},
-			{Name: "a\xfe\xff", Live: 10, Usage: memctx.Usage{Peak: 5}, Created: 30},
+			{Name: "a\xff", Live: 1, Usage: memctx.Usage{HighWater: 20}, Created: 3},
+			{Name: "b", Live: 50, Usage: memctx.Usage{HighWater: 60}, Created: 70},
+			{Name: "a\xfe\xff", Live: 10, Usage: memctx.Usage{HighWater: 5}, Created: 30},
 		},
-		Caches: []slab.Stats{{Name: "c", Objects: 5, Active: 5, Hits: 1}, {Name: "c", Objects: 7, Active: 3, Hits: 2}},
+		Caches: []slab.Stats{{Name: "c", Objects: 5, InUse: 5, Hits: 1}, {Name: "c", Objects: 7, InUse: 3, Hits: 2}},
 		Pools:  []pool.Stats{{Name: "p", Idle: 1, Puts: 1}, {Name: "q", Idle: 9, Puts: 9}, {Name: "p", Idle: 2, Puts: 2}},
 	})
 	want(t, only(got, "context.live"), `context.live ["a�"] 11`, `context.live ["b"] 50`)
@@ -185,7 +185,7 @@ func TestBounds(t *testing.T) {
 
 // Numbers that do not fit are cut, whatever was taken while others were at work.
 func TestExtremes(t *testing.T) {
-	got := read(memctx.Snapshot{Caches: []slab.Stats{{Name: "c", Active: 7, Objects: 5, Hits: math.MaxUint64}}})
+	got := read(memctx.Snapshot{Caches: []slab.Stats{{Name: "c", InUse: 7, Objects: 5, Hits: math.MaxUint64}}})
 	want(t, only(got, "cache.objects")[3:], `cache.objects ["c" "free"] 0`)
 	want(t, only(got, "cache.allocs")[:1], fmt.Sprintf(`cache.allocs ["c" "hit"] %d`, int64(math.MaxInt64)))
 }
@@ -201,7 +201,7 @@ func TestDeath(t *testing.T) {
 		want(t, only(got, "cache.allocs")[:1], fmt.Sprintf(`cache.allocs ["c" "hit"] %d`, wantHits))
 		want(t, only(got, "cache.objects")[:1], fmt.Sprintf(`cache.objects ["c" "active"] %d`, wantActive))
 	}
-	cache := func(hits uint64, active int) slab.Stats { return slab.Stats{Name: "c", Hits: hits, Active: active} }
+	cache := func(hits uint64, active int) slab.Stats { return slab.Stats{Name: "c", Hits: hits, InUse: active} }
 	step(1500, 3, cache(1000, 1), cache(500, 2))
 	step(1501, 3, cache(1000, 1), cache(501, 2))
 	step(1501, 2, cache(501, 2))               // one died

@@ -79,7 +79,7 @@ var contextTable = []column[memctx.NameStats]{
 	{contextHeld, "", sums, func(s *memctx.NameStats) int64 { return int64(s.Held) }},
 	{contextBytes, "", sums, func(s *memctx.NameStats) int64 { return int64(s.Usage.Bytes) }},
 	{contextChunks, "", sums, func(s *memctx.NameStats) int64 { return int64(s.Usage.Chunks) }},
-	{contextPeak, "", peaks, func(s *memctx.NameStats) int64 { return int64(s.Usage.Peak) }},
+	{contextPeak, "", peaks, func(s *memctx.NameStats) int64 { return int64(s.Usage.HighWater) }},
 	{contextCreated, "", sums, func(s *memctx.NameStats) int64 { return number(s.Created) }},
 	{contextDeleted, "", sums, func(s *memctx.NameStats) int64 { return number(s.Deleted) }},
 	{contextAbandoned, "", sums, func(s *memctx.NameStats) int64 { return number(s.Abandoned) }},
@@ -101,14 +101,14 @@ var (
 )
 
 var cacheTable = []column[slab.Stats]{
-	{cacheObjects, "active", sums, func(s *slab.Stats) int64 { return int64(s.Active) }},
+	{cacheObjects, "active", sums, func(s *slab.Stats) int64 { return int64(s.InUse) }},
 	{cacheObjects, "cached", sums, func(s *slab.Stats) int64 { return int64(s.Cached) }},
 	{cacheObjects, "depot", sums, func(s *slab.Stats) int64 { return int64(s.Depot) }},
 	// While others are at work the rest may be anything.
-	{cacheObjects, "free", sums, func(s *slab.Stats) int64 { return int64(max(s.Objects-s.Active-s.Cached-s.Depot, 0)) }},
+	{cacheObjects, "free", sums, func(s *slab.Stats) int64 { return int64(max(s.Objects-s.InUse-s.Cached-s.Depot, 0)) }},
 	{cacheCapacity, "", bounds, func(s *slab.Stats) int64 { return int64(s.Capacity) }},
-	{cacheSlabs, "active", sums, func(s *slab.Stats) int64 { return int64(s.ActiveSlabs) }},
-	{cacheSlabs, "empty", sums, func(s *slab.Stats) int64 { return int64(s.Slabs - s.ActiveSlabs) }},
+	{cacheSlabs, "active", sums, func(s *slab.Stats) int64 { return int64(s.SlabsInUse) }},
+	{cacheSlabs, "empty", sums, func(s *slab.Stats) int64 { return int64(s.Slabs - s.SlabsInUse) }},
 	{cacheBytes, "", sums, func(s *slab.Stats) int64 { return int64(s.Bytes) }},
 	{cacheAllocs, "hit", sums, func(s *slab.Stats) int64 { return number(s.Hits) }},
 	{cacheAllocs, "miss", sums, func(s *slab.Stats) int64 { return number(s.Misses) }},

@@ -8,12 +8,12 @@ import (
 var (
 	cacheColumns = []column[slab.Stats]{
 		{heading{"BYTES", false, 0}, func(c *slab.Stats) string { return formatBytes(c.Bytes) }},
-		{heading{"ACTIVE", false, 0}, func(c *slab.Stats) string { return formatCount(c.Active) }},
+		{heading{"ACTIVE", false, 0}, func(c *slab.Stats) string { return formatCount(c.InUse) }},
 		{heading{"OBJECTS", false, 1}, func(c *slab.Stats) string { return formatCount(c.Objects) }},
-		{heading{"USE", false, 1}, func(c *slab.Stats) string { return formatShare(c.Active, c.Objects) }},
+		{heading{"USE", false, 1}, func(c *slab.Stats) string { return formatShare(c.InUse, c.Objects) }},
 		{heading{"SIZE", false, 2}, func(c *slab.Stats) string { return formatBytes(c.ObjectSize) }},
 		{heading{"SLABS", false, 3}, func(c *slab.Stats) string { return formatCount(c.Slabs) }},
-		{heading{"BUSY", false, 7}, func(c *slab.Stats) string { return formatCount(c.ActiveSlabs) }},
+		{heading{"BUSY", false, 7}, func(c *slab.Stats) string { return formatCount(c.SlabsInUse) }},
 		{heading{"OBJ/SLAB", false, 6}, func(c *slab.Stats) string { return formatCount(c.PerSlab) }},
 		{heading{"CACHED", false, 5}, func(c *slab.Stats) string { return formatCount(c.Cached) }},
 		{heading{"DEPOT", false, 8}, func(c *slab.Stats) string { return formatCount(c.Depot) }},
@@ -24,7 +24,7 @@ var (
 	}
 	cacheOrders = []order[slab.Stats]{
 		descending("bytes", func(c *slab.Stats) int { return c.Bytes }),
-		descending("active", func(c *slab.Stats) int { return c.Active }),
+		descending("active", func(c *slab.Stats) int { return c.InUse }),
 		descending("objects", func(c *slab.Stats) int { return c.Objects }),
 		descending("slabs", func(c *slab.Stats) int { return c.Slabs }),
 		descending("misses", func(c *slab.Stats) uint64 { return c.Misses }),
@@ -41,7 +41,7 @@ func cachesTable(s *debugpage.Stats, sort string) table {
 	t := table{columns: headings(cacheColumns), last: "CACHE"}
 	for _, c := range sorted(s.Caches, cacheOrders, sort) {
 		line := row{cells: cellsOf(cacheColumns, c), name: quoted(c.Name)}
-		if isNear(c.Active, c.Capacity) {
+		if isNear(c.InUse, c.Capacity) {
 			line.mark = near
 		}
 		t.rows = append(t.rows, line)

@@ -50,8 +50,8 @@ func fixedStats() *debugpage.Stats {
 	context := func(depth int, name, ident, path string, own, total, limit int, age time.Duration) memctx.Row {
 		return memctx.Row{Depth: depth, Stats: memctx.Stats{
 			Name: name, Ident: ident, Path: path,
-			Own:   memctx.Usage{Bytes: own, Chunks: own/4096 + 1, Peak: own + 1000},
-			Total: memctx.Usage{Bytes: total, Chunks: total/4096 + 2, Peak: total + 5000},
+			Own:   memctx.Usage{Bytes: own, Chunks: own/4096 + 1, HighWater: own + 1000},
+			Total: memctx.Usage{Bytes: total, Chunks: total/4096 + 2, HighWater: total + 5000},
 			Limit: limit, Contexts: 1, Age: age, Created: noon.Add(-age),
 		}}
 	}
@@ -75,13 +75,13 @@ func fixedStats() *debugpage.Stats {
 				context(1, "名前", "とても長い識別子、画面の幅には収まらない、本当に収まらない、三百桁あっても", "server/名前[とても長い識別子、画面の幅には収まらない、本当に収まらない、三百桁あっても]", 295, 295, 0, time.Second),
 			},
 			Names: []memctx.NameStats{
-				{Name: "request", Live: 2, Held: 1, Usage: memctx.Usage{Bytes: 2_297_000, Chunks: 9, Peak: 2 << 20}, Created: 123456789, Deleted: 123456780, Abandoned: 4, Dropped: 3, LimitErrors: 12, Warm: arena.PoolStats{Idle: 2, Reserved: 65536, Gets: 200, Hits: 199, Misses: 1, Puts: 190}},
-				{Name: "conn", Live: 2, Usage: memctx.Usage{Bytes: 3000, Chunks: 2, Peak: 2000}, Created: 40, Deleted: 38},
-				{Name: evil, Live: 1, Usage: memctx.Usage{Bytes: 5, Chunks: 1, Peak: 5}, Created: 1},
+				{Name: "request", Live: 2, Held: 1, Usage: memctx.Usage{Bytes: 2_297_000, Chunks: 9, HighWater: 2 << 20}, Created: 123456789, Deleted: 123456780, Abandoned: 4, Dropped: 3, LimitErrors: 12, Warm: arena.PoolStats{Idle: 2, Reserved: 65536, Gets: 200, Hits: 199, Misses: 1, Puts: 190}},
+				{Name: "conn", Live: 2, Usage: memctx.Usage{Bytes: 3000, Chunks: 2, HighWater: 2000}, Created: 40, Deleted: 38},
+				{Name: evil, Live: 1, Usage: memctx.Usage{Bytes: 5, Chunks: 1, HighWater: 5}, Created: 1},
 			},
 			Caches: []slab.Stats{
-				{Name: "nodes", Active: 4300, Objects: 4774, ObjectSize: 48, PerSlab: 682, ActiveSlabs: 7, Slabs: 7, Magazines: 3, Cached: 20, Depot: 64, Hits: 9_999, Misses: 1, Frees: 200, Bytes: 229_376, Capacity: 5000},
-				{Name: "sessions", Active: 30, Objects: 128, ObjectSize: 6400, PerSlab: 128, ActiveSlabs: 1, Slabs: 1, Bytes: 819_200},
+				{Name: "nodes", InUse: 4300, Objects: 4774, ObjectSize: 48, PerSlab: 682, SlabsInUse: 7, Slabs: 7, Magazines: 3, Cached: 20, Depot: 64, Hits: 9_999, Misses: 1, Frees: 200, Bytes: 229_376, Capacity: 5000},
+				{Name: "sessions", InUse: 30, Objects: 128, ObjectSize: 6400, PerSlab: 128, SlabsInUse: 1, Slabs: 1, Bytes: 819_200},
 			},
 			Pools: []pool.Stats{
 				{Name: "encoders", Type: "*json.Encoder", Idle: 4, InUse: 2, HighWater: 9, Bytes: 1024, Max: 64, Floor: 2, Hits: 3, Misses: 9, Puts: 10, Trimmed: 4, DroppedFull: 1, DroppedTwice: 1},
@@ -100,7 +100,7 @@ func fixedStats() *debugpage.Stats {
 	c := s.Contexts
 	c[1].Children, c[1].Contexts, c[1].More, c[1].MoreBytes = 1230, 1232, 1226, 0
 	c[5].Deleted, c[5].Leases, c[5].Resets = true, 1, 3
-	c[2].Contexts, c[4].Contexts, c[4].Reserved = 2, 2, 1<<20
+	c[2].Contexts, c[4].Contexts, c[4].Reserve = 2, 2, 1<<20
 	return s
 }
 

@@ -67,10 +67,10 @@ func bounds(s *debugpage.Stats) []bound {
 		list = append(list, bound{kind: "process", name: "GOMEMLIMIT", used: s.Process.Mapped, limit: s.Process.MemoryLimit})
 	}
 	for _, c := range s.Contexts {
-		add(bound{kind: "context", name: c.Path, reserved: c.Reserved}, c.Total.Bytes, c.Limit)
+		add(bound{kind: "context", name: c.Path, reserved: c.Reserve}, c.Total.Bytes, c.Limit)
 	}
 	for _, c := range s.Caches {
-		add(bound{kind: "cache", name: c.Name, objects: true}, c.Active, c.Capacity)
+		add(bound{kind: "cache", name: c.Name, objects: true}, c.InUse, c.Capacity)
 	}
 	for _, p := range s.Pools {
 		add(bound{kind: "pool", name: p.Name, objects: true}, p.Idle, p.Max)

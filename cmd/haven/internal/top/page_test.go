@@ -71,8 +71,8 @@ func TestRealPage(t *testing.T) {
 		}
 	}
 	s, o, h := shop.Stats(), order.Stats(), held.Stats()
-	want("tree", "shop", formatBytes(s.Total.Bytes), formatBytes(s.Own.Bytes), formatBytes(s.Total.Peak), "10.0M", formatShare(s.Total.Bytes, 10<<20), "-", formatCount(s.Total.Chunks), "3", "0", "0")
-	want("tree", "order[17]", formatBytes(o.Total.Bytes), formatBytes(o.Own.Bytes), formatBytes(o.Total.Peak), "1.0M", formatShare(o.Total.Bytes, 1<<20))
+	want("tree", "shop", formatBytes(s.Total.Bytes), formatBytes(s.Own.Bytes), formatBytes(s.Total.HighWater), "10.0M", formatShare(s.Total.Bytes, 10<<20), "-", formatCount(s.Total.Chunks), "3", "0", "0")
+	want("tree", "order[17]", formatBytes(o.Total.Bytes), formatBytes(o.Own.Bytes), formatBytes(o.Total.HighWater), "1.0M", formatShare(o.Total.Bytes, 1<<20))
 	want("contexts", quoted(h.Path)+" (deleted)", formatBytes(h.Own.Bytes))
 	want("limits", "shop/order[17]", formatShare(o.Total.Bytes, 1<<20), formatBytes(o.Total.Bytes), "1.0M", "-", "context")
 	want("names", "order", formatBytes(o.Own.Bytes+h.Own.Bytes))

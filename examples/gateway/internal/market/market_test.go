@@ -74,8 +74,8 @@ func TestAgainstNaive(t *testing.T) {
 			t.Errorf("Counts: %+v, want %d trades and %d resting orders", c, trades, len(model.orders))
 		}
 		if a != nil {
-			if s := market.TableStats(m.(*numbered).Market); s.Active != len(model.orders) {
-				t.Errorf("the table has %d orders, want %d", s.Active, len(model.orders))
+			if s := market.TableStats(m.(*numbered).Market); s.InUse != len(model.orders) {
+				t.Errorf("the table has %d orders, want %d", s.InUse, len(model.orders))
 			}
 		}
 	})

@@ -188,7 +188,7 @@ func TestOrderMemory(t *testing.T) {
 	}
 	m := market.NewHaven(directory, 10)
 	submit(t, m, nil, order(market.Buy, 9_999, 5))
-	if s := market.TableStats(m); s.SlotSize != 64 || s.Active != 1 {
+	if s := market.TableStats(m); s.SlotSize != 64 || s.InUse != 1 {
 		t.Errorf("%v, want one order in 64 bytes", s)
 	}
 }

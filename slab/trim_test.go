@@ -20,7 +20,7 @@ type block struct {
 	data [1000]byte
 }
 
-// Shrink gives back all slabs without objects in use, wherever their objects
+// Trim gives back all slabs without objects in use, wherever their objects
 // rest, and the memory goes.
 func TestShrink(t *testing.T) {
 	testkit.NeedsReuse(t)
@@ -49,24 +49,24 @@ func TestShrink(t *testing.T) {
 	wg.Wait()
 	clear(all)
 	s := atRest(t, c)
-	if s.Active != 1 {
+	if s.InUse != 1 {
 		t.Fatalf("%+v", s)
 	}
-	got := c.Shrink()
+	got := c.Trim()
 	after := atRest(t, c)
-	if after.Slabs != 1 || after.Bytes != slab.SlabBytes(c) || after.ActiveSlabs != 1 || got != s.Bytes-after.Bytes {
-		t.Errorf("Shrink gave %d bytes; before %+v, after %+v", got, s, after)
+	if after.Slabs != 1 || after.Bytes != slab.SlabBytes(c) || after.SlabsInUse != 1 || got != s.Bytes-after.Bytes {
+		t.Errorf("Trim gave %d bytes; before %+v, after %+v", got, s, after)
 	}
 	if heap := testkit.HeapInUse(); heap > base+1<<20 {
 		t.Errorf("%d bytes of the heap stay for one object", heap-base)
 	}
 	kept.data[0] = 1
-	if got := c.Shrink(); got != 0 {
-		t.Errorf("the second Shrink gave %d bytes", got)
+	if got := c.Trim(); got != 0 {
+		t.Errorf("the second Trim gave %d bytes", got)
 	}
 	c.Free(kept)
-	if got := c.Shrink(); got != after.Bytes {
-		t.Errorf("the last Shrink gave %d bytes, want %d", got, after.Bytes)
+	if got := c.Trim(); got != after.Bytes {
+		t.Errorf("the last Trim gave %d bytes, want %d", got, after.Bytes)
 	}
 	p := c.Alloc()
 	if !isZero(p) {
@@ -81,7 +81,7 @@ func TestShrinkLeavesStalePointersAlone(t *testing.T) {
 	c := slab.NewCache[linked]()
 	p := c.Alloc()
 	c.Free(p)
-	c.Shrink()
+	c.Trim()
 	for range 1000 {
 		if q := c.Alloc(); q == p {
 			t.Fatal("the object was handed out again, though its slab was given back")
@@ -119,7 +119,7 @@ func TestStepsAfterBurst(t *testing.T) {
 				c.Free(p)
 			}
 			s := atRest(t, c)
-			if s.Slabs != base || s.ActiveSlabs > base/2 {
+			if s.Slabs != base || s.SlabsInUse > base/2 {
 				t.Fatalf("after the burst %+v", s)
 			}
 			want := 0
@@ -198,7 +198,7 @@ func TestStepsTakeHalf(t *testing.T) {
 	}
 	step()
 	for before := atRest(t, c); before.Slabs > 0 || before.Depot > 0; {
-		idle := before.Slabs - before.ActiveSlabs
+		idle := before.Slabs - before.SlabsInUse
 		step()
 		s := atRest(t, c)
 		if before.Slabs-s.Slabs != (idle+1)/2 {
@@ -231,7 +231,7 @@ func TestSparseSlabsEmpty(t *testing.T) {
 	}
 	drop(large)
 	before := atRest(t, c)
-	if before.ActiveSlabs < before.Slabs*9/10 {
+	if before.SlabsInUse < before.Slabs*9/10 {
 		t.Fatalf("%+v: want most slabs in use", before)
 	}
 	for range 15 {
@@ -240,7 +240,7 @@ func TestSparseSlabsEmpty(t *testing.T) {
 			held = append(held, c.Alloc())
 		}
 	}
-	c.Shrink()
+	c.Trim()
 	after := atRest(t, c)
 	if full := large/after.PerSlab + 1; after.Slabs > full*3/2 {
 		t.Errorf("%d objects in %d slabs, of which %d would do; before it was %d", large, after.Slabs, full, before.Slabs)
@@ -315,7 +315,7 @@ func TestStepsUnderEagerCollector(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	if s := atRest(t, c); s.Active != 0 {
+	if s := atRest(t, c); s.InUse != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -74,8 +74,8 @@ func (c *core) empty() int {
 	return n * c.slabs.bytes()
 }
 
-// shrink is Shrink.
-func (c *core) shrink() int {
+// shrink is Trim.
+func (c *core) trim() int {
 	if check.Enabled {
 		c.leave(true)
 	}
