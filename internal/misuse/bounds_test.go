@@ -33,7 +33,7 @@ func outside(name string, offset func(object) int, write bool) *scenario {
 			at := offset(o)
 			if write {
 				t.misuse()
-				*o.at(at) ^= 0xFF // another value, whatever is there
+				*o.at(at) = 0xA7
 			} else {
 				t.misuse()
 				sink = *o.at(at)

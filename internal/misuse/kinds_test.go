@@ -6,6 +6,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -139,6 +140,9 @@ func arenaNewOf[T any]() *memory {
 		owner:   a,
 		alloc:   func(t *trial) object { return objectOf((*T)(allocated(t, arena.NewOf(a, typ)).UnsafePointer()), nil) },
 		release: func(t *trial, _ object) { t.released(a.Reset) },
+		special: map[string]func(t *trial){
+			copied: func(t *trial) { arena.NewOf(a, typ); b := clone(a); t.misuse(); arena.NewOf(b, typ) },
+		},
 	}
 }
 
@@ -173,6 +177,13 @@ func contextDelete[T any]() *memory {
 		},
 		release: func(t *trial, o object) { c = nil; t.released(o.key.(*memctx.Context).Delete) },
 		special: map[string]func(t *trial){
+			neverEnded: func(t *trial) {
+				check.SampleStacks(1)
+				c := allocated(t, memctx.New("query"))
+				t.undo = append(t.undo, c.Delete, func() { check.SampleStacks(0) })
+				t.misuse()
+				t.verifyNone()
+			},
 			usedAfterEnd: func(t *trial) { c := memctx.New("query"); c.Delete(); t.misuse(); c.Child("join") },
 			endedTwice:   func(t *trial) { c := memctx.New("query"); c.Delete(); t.misuse(); c.Delete() },
 			staleArena: func(t *trial) {
@@ -227,6 +238,15 @@ func contextLease[T any]() *memory {
 		},
 		release: func(t *trial, o object) { c = nil; t.released(o.key.(*memctx.Context).Release) },
 		special: map[string]func(t *trial){
+			neverEnded: func(t *trial) {
+				check.SampleStacks(1)
+				c := allocated(t, memctx.New("query"))
+				c.Retain()
+				c.Delete()
+				t.undo = append(t.undo, c.Release, func() { check.SampleStacks(0) })
+				t.misuse()
+				t.verifyNone()
+			},
 			endedTwice: func(t *trial) {
 				c := memctx.New("query")
 				c.Retain()
@@ -358,6 +378,7 @@ func tableMemory[T any]() *memory {
 			t.released(func() { refused(tab.Remove(o.key.(slab.Handle[T]))) })
 		},
 		special: map[string]func(t *trial){
+			copied: func(t *trial) { insert(); b := clone(tab); t.misuse(); b.Insert(*new(T)) },
 			staleHandle: func(t *trial) {
 				h, _ := tab.Insert(*new(T))
 				tab.Remove(h)
@@ -394,6 +415,15 @@ func poolMemory[T any]() *memory {
 				t.misuse()
 				p.Put(&x[1])
 			},
+			partOfFree: func(t *trial) {
+				q := pool.New[[3]T](nil)
+				t.undo = append(t.undo, func() { q.Trim() })
+				x := allocated(t, q.Get())
+				t.released(func() { q.Put(x) })
+				t.misuse()
+				p.Put(&x[1])
+			},
+			ownTwice: func(t *trial) { x := new(T); t.released(func() { p.Put(x) }); t.misuse(); p.Put(x) },
 		},
 	}
 }
@@ -413,6 +443,8 @@ func poolLocal[T any]() *memory {
 				t.misuse()
 				p.Put(&x[1])
 			},
+			ownTwice: func(t *trial) { x := new(T); t.released(func() { p.Put(x) }); t.misuse(); p.Put(x) },
+			copied:   func(t *trial) { p.Put(p.Get()); b := clone(p); t.misuse(); b.Get() },
 		},
 	}
 }
@@ -440,6 +472,19 @@ func bytesMemory[T any]() *memory {
 				t.misuse()
 				b.Put(&s)
 			},
+			partOfFree: func(t *trial) {
+				p := allocated(t, b.Get(n+64))
+				s := (*p)[8:]
+				t.released(func() { b.Put(p) })
+				t.misuse()
+				b.Put(&s)
+			},
+			ownTwice: func(t *trial) {
+				s := make([]byte, n)
+				t.released(func() { b.Put(&s) })
+				t.misuse()
+				b.Put(&s)
+			},
 		},
 	}
 }
@@ -449,4 +494,12 @@ func clone[V any](p *V) *V {
 	c := new(V)
 	reflect.ValueOf(c).Elem().Set(reflect.ValueOf(p).Elem())
 	return c
+}
+
+// verifyNone has check.VerifyNone look for what was not ended, where a mode does.
+func (t *trial) verifyNone() {
+	t.later()
+	if running.stale {
+		check.VerifyNone(&listener{how: "open"})
+	}
 }

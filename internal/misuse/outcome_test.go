@@ -31,7 +31,7 @@ var (
 func (m mode) outcomeOf(t *trial, x made) outcome {
 	now, later, _ := strings.Cut(x.text, mark+"later\n")
 	_, now, _ = strings.Cut(now, mark+"now\n")
-	crashed := x.died && later == "" && t.name != atOnce
+	crashed := x.died && later == "" && !t.chance()
 	o := outcome{"at once", found(now, crashed)}
 	text := now
 	if o.how == "" || o.how == "zero" {
@@ -39,9 +39,11 @@ func (m mode) outcomeOf(t *trial, x made) outcome {
 			o, text = outcome{"later", how}, later
 		}
 	}
-	line := "allocated"
-	if m.paged && strings.Contains(text, "\nreleased at\n") {
-		line = "released" // a chunk was allocated where its arena was, if that is known
+	lines := []string{"allocated"} // that must be named
+	if strings.Contains(text, "\nreleased at\n") {
+		if lines = append(lines, "released"); m.paged {
+			lines = lines[1:] // a chunk was allocated where its arena was, if that is known
+		}
 	}
 	switch o.how {
 	case "":
@@ -54,26 +56,25 @@ func (m mode) outcomeOf(t *trial, x made) outcome {
 			return outcome{"no", "zero"} // chance: another value would not have panicked
 		}
 		return outcome{o.when, "panic"}
-	case "panic", "refused", "crash":
+	case "panic", "refused", "crash", "msan": // whose reports have no stack
 		return o
 	case "race":
-		line = "bad"
+		lines = []string{"bad"}
 	case "asan":
-		line, text = "bad", text+lineOf(text)+"\n"
+		lines, text = []string{"bad"}, text+lineOf(text)+"\n"
 	case "stale pointer":
-		line = "released"
+		lines = []string{"released"}
 	}
-	known := false
-	for _, s := range siteLine.FindAllStringSubmatch(x.text, -1) {
-		if s[1] == line {
-			if named(text, s[2]) {
-				return o
-			}
-			known = true
+	for _, line := range lines {
+		known, told := false, false
+		for _, s := range siteLine.FindAllStringSubmatch(x.text, -1) {
+			known = known || s[1] == line
+			told = told || s[1] == line && named(text, s[2])
 		}
-	}
-	if known {
-		o.how += ", without the line"
+		if known && !told {
+			o.how += ", without the line"
+			break
+		}
 	}
 	return o
 }
@@ -104,6 +105,9 @@ func found(text string, died bool) (how string) {
 	}
 	if strings.Contains(text, "AddressSanitizer") {
 		return "asan"
+	}
+	if strings.Contains(text, "MemorySanitizer") {
+		return "msan"
 	}
 	if died {
 		return "crash"

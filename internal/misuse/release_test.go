@@ -3,10 +3,12 @@ package misuse_test
 import (
 	"os"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/testkit"
 )
 
 // Mistakes with what is released, to whom, and by whom.
@@ -34,11 +36,14 @@ var releases = []*scenario{
 		t.misuse()
 		t.m.release(nil, o)
 	}}).or(),
-	(&scenario{name: heapPointer, only: func(m *memory, y typ) bool { return m.untyped && y.links }, make: func(t *trial) {
-		o := t.m.alloc(t)
-		t.misuse()
-		o.head().next = new(head)
-	}}).or(),
+	heapIn(heapPointer, func(_ *trial, h *head) { h.next = new(head) }).or(),
+	heapIn("a heap string stored where the collector does not look", func(_ *trial, h *head) { h.text = strings.Clone(longText) }),
+	heapIn("a heap value in an interface stored where the collector does not look", func(_ *trial, h *head) { h.any = new(head) }),
+	heapIn("a heap pointer stored in what was allocated before a collection", func(t *trial, h *head) {
+		testkit.CollectGarbage()
+		t.m.alloc(nil)
+		h.next = new(head)
+	}),
 	{name: "used by two goroutines in turns, unsynchronised", only: oneByOne, make: func(t *trial) {
 		t.m.alloc(nil)
 		s := newTurns()
@@ -52,25 +57,45 @@ var releases = []*scenario{
 	{name: atOnce, only: func(m *memory, y typ) bool { return oneByOne(m, y) && y.size() == 24 }, make: func(t *trial) {
 		t.m.alloc(nil)
 		t.misuse()
-		if check.Enabled {
-			overlap(func() { t.m.alloc(nil) })
-		} else {
-			say("alone")
-		}
+		t.overlap(func() { t.m.alloc(nil) })
 	}},
+	{name: releasedAtOnce, only: func(m *memory, y typ) bool { return oneByOne(m, y) && y.size() == 24 }, make: func(t *trial) {
+		t.misuse()
+		t.overlap(func() { t.m.release(nil, t.m.alloc(nil)) })
+	}},
+}
+
+var longText = "a text that is long enough to be worth a look"
+
+// heapIn is the mistake of letting untyped memory have the only pointer to something.
+func heapIn(name string, store func(t *trial, h *head)) *scenario {
+	return &scenario{name: name, only: func(m *memory, y typ) bool { return m.untyped && y.links }, make: func(t *trial) {
+		h := t.m.alloc(t).head()
+		t.misuse()
+		store(t, h)
+	}}
 }
 
 func oneByOne(m *memory, _ typ) bool { return !m.shared }
 
-// atOnce is left to chance: what happens to be wrong afterwards is no report. So it is
-// for the check build, which looks for it; the race detector sees the turns.
-const atOnce = "used by two goroutines at once"
+// These are left to chance: what happens to be wrong afterwards is no report. So they are
+// for the check build, which looks for them; the race detector sees the turns.
+const (
+	atOnce         = "used by two goroutines at once"
+	releasedAtOnce = "used and released by two goroutines at once"
+)
+
+func (s *scenario) chance() bool { return s.name == atOnce || s.name == releasedAtOnce }
 
 var overlapped atomic.Bool
 
 // overlap calls use in two goroutines until that is reported, or so long that it would
 // have been. That is the end of the process: there is no telling what it left.
-func overlap(use func()) {
+func (t *trial) overlap(use func()) {
+	if !check.Enabled {
+		say("alone")
+		return
+	}
 	for range 2 {
 		go func() {
 			for {

@@ -13,6 +13,7 @@ type scenario struct {
 
 // What only some kinds know, see memory.special.
 const (
+	neverEnded   = "never ended"
 	usedAfterEnd = "used after its end"
 	endedTwice   = "ended twice"
 	copied       = "a copy of the owner used"
@@ -27,13 +28,15 @@ const (
 	heapReleased = "a heap object released"
 	interior     = "a pointer into an object released"
 	staleHandle  = "a stale handle looked up"
+	ownTwice     = "an object of one's own released twice"
+	partOfFree   = "a part of a free object released"
 	heapPointer  = "a heap pointer stored where the collector does not look"
 )
 
 var scenarios = append(append(append([]*scenario{
-	special(usedAfterEnd), special(endedTwice), special(staleArena), special(ownedFreed), special(ownedPut), special(copied),
+	special(neverEnded), special(usedAfterEnd), special(endedTwice), special(staleArena), special(ownedFreed), special(ownedPut), special(copied),
 	special(marksMixed), special(markTwice), special(markOfOther),
-	special(nilReleased), special(heapReleased), special(interior), special(staleHandle),
+	special(nilReleased), special(heapReleased), special(interior), special(partOfFree), special(ownTwice), special(staleHandle),
 }, releases...), bounds...), stale...)
 
 // special is a scenario that each kind makes in its own way, if at all.

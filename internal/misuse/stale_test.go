@@ -1,6 +1,7 @@
 package misuse_test
 
 import (
+	"runtime"
 	"strings"
 	"unsafe"
 )
@@ -21,6 +22,14 @@ var stale = []*scenario{
 	{name: "a number read after the release", offsets: true, make: func(t *trial) {
 		o := t.m.alloc(t)
 		t.m.release(t, o)
+		t.misuse()
+		sink = *o.at(t.at(o))
+	}},
+	{name: "a number read after the release and a collection", make: func(t *trial) {
+		o := t.m.alloc(t)
+		t.m.release(t, o)
+		runtime.GC()
+		runtime.GC()
 		t.misuse()
 		sink = *o.at(t.at(o))
 	}},

@@ -140,19 +140,22 @@ func report(r *check.Report) {
 	overlapped.Store(true)
 }
 
-// A listener is the test that check.VerifyNoStale is told of.
-type listener struct{ end func() }
+// A listener is the test that check.VerifyNoStale and check.VerifyNone are told of.
+type listener struct {
+	how string // what it tells
+	end func()
+}
 
 func (l *listener) Helper()          {}
 func (l *listener) Cleanup(f func()) { l.end = f }
 func (l *listener) Errorf(format string, args ...any) {
-	tell("stale pointer", fmt.Sprintf(format, args...))
+	tell(l.how, fmt.Sprintf(format, args...))
 }
 
 // run makes the mistake, and does what a program would do afterwards.
 func (t *trial) run() {
 	say("trial " + t.String())
-	var l listener
+	l := listener{how: "stale pointer"}
 	if running.stale {
 		check.VerifyNoStale(&l)
 	}

@@ -5,16 +5,16 @@ package check_test
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"unsafe"
 
 	"github.com/haven-mem/haven/check"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/pool"
 )
-
-func init() { scenarios = append(scenarios, poolScenarios...) }
 
 // A record is what pools are for: what is behind its pointers stays over a Put.
 type record struct {
@@ -32,42 +32,17 @@ func newRecords() *pool.Pool[record] {
 	return pool.New(newRecord, pool.Name("records"), pool.Reset(resetRecord))
 }
 
-var poolScenarios = []scenario{
-	{"pool: a field written after Put", func(here func(string)) {
-		p := newRecords()
-		here("allocated")
-		x := p.Get()
-		here("released")
-		p.Put(x)
-		x.id = 7
-		fail(check.Verify())
-	}, []string{"write after release", ".id", `Pool "records"`, "check_test.record"}},
-	{"pool: a pointer written after Put, found by Trim", func(here func(string)) {
-		p := newRecords()
-		here("allocated")
-		x := p.Get()
-		here("released")
-		p.Put(x)
-		x.buf = nil
-		p.Trim()
-	}, []string{"write after release", ".buf", "found at"}},
-	{"pool: a slice read after Put", func(here func(string)) {
-		p := newRecords()
-		here("allocated")
-		x := p.Get()
-		here("released")
-		p.Put(x)
-		faults(func() { sink = x.buf[0] })
-	}, []string{"use after release", `Pool "records"`}},
-	{"pool: a second Put", func(here func(string)) {
-		p := newRecords()
-		here("allocated")
-		x := p.Get()
-		here("released")
-		p.Put(x)
-		p.Put(p.Get())
-		p.Put(x)
-	}, []string{"second put", `Pool "records"`}},
+// Puts of what pools have, or somebody else has.
+func TestPuts(t *testing.T) {
+	for _, m := range puts {
+		t.Run(m.name, func(t *testing.T) {
+			meanwhile, _, sites := m.reports()
+			m.is(t, meanwhile, sites)
+		})
+	}
+}
+
+var puts = []mistake{
 	{"pool: a second Put, of an object that has waited", func(here func(string)) {
 		p := newRecords()
 		here("allocated")
@@ -77,13 +52,6 @@ var poolScenarios = []scenario{
 		p.Trim()
 		p.Put(x)
 	}, []string{"second put", `Pool "records"`}},
-	{"pool: a second Put of an object of its user's", func(here func(string)) {
-		p := new(pool.Pool[record])
-		x := newRecord()
-		here("released")
-		p.Put(x)
-		p.Put(x)
-	}, []string{"second put", "a Pool without a name"}},
 	{"pool: a second Put of a global variable", func(here func(string)) {
 		p := new(pool.Pool[record])
 		here("released")
@@ -98,13 +66,6 @@ var poolScenarios = []scenario{
 		p.Put(x)
 		q.Put(x)
 	}, []string{"second put", `put into Pool "others"`, `record of Pool "records"`}},
-	{"pool: a Put of a part of an object in use", func(here func(string)) {
-		p := pool.New[[4]record](nil, pool.Name("fours"))
-		q := newRecords()
-		here("allocated")
-		x := p.Get()
-		q.Put(&x[1])
-	}, []string{"put of an interior pointer", `Pool "fours"`, "points 56 bytes"}},
 	{"pool: a Put of the first part of an object in use", func(here func(string)) {
 		p := pool.New[[4]record](nil, pool.Name("fours"))
 		q := newRecords()
@@ -112,88 +73,6 @@ var poolScenarios = []scenario{
 		x := p.Get()
 		q.Put(&x[0])
 	}, []string{"put of an interior pointer", `Pool "fours"`, "points 0 bytes"}},
-	{"pool: a Put of a part of an idle object", func(here func(string)) {
-		p := pool.New[[4]record](nil, pool.Name("fours"))
-		q := newRecords()
-		here("allocated")
-		x := p.Get()
-		here("released")
-		p.Put(x)
-		q.Put(&x[3])
-	}, []string{"put of an interior pointer", `Pool "fours"`}},
-	{"pool: many Puts, and a write to the first object", func(here func(string)) {
-		p := new(pool.Pool[record])
-		x := newRecord()
-		here("released")
-		p.Put(x)
-		x.lines = []string{"late"}
-		for range 200 {
-			p.Put(newRecord())
-		}
-	}, []string{"write after release", ".lines"}},
-	{"local pool: a field written after Put", func(here func(string)) {
-		l := pool.NewLocal[record](newRecord, pool.Name("worker"))
-		here("allocated")
-		x := l.Get()
-		here("released")
-		l.Put(x)
-		x.id++
-		fail(check.Verify())
-	}, []string{"write after release", ".id", `Local "worker"`}},
-	{"local pool: a second Put", func(here func(string)) {
-		var l pool.Local[record]
-		here("allocated")
-		x := l.Get()
-		here("released")
-		l.Put(x)
-		l.Put(new(record))
-		l.Put(x)
-	}, []string{"second put", "a Local without a name"}},
-	{"bytes: a byte written after Put", func(here func(string)) {
-		b := pool.NewBytes(pool.Name("frames"))
-		here("allocated")
-		p := b.Get(3000)
-		s := *p
-		here("released")
-		b.Put(p)
-		s[2999] = 7
-		fail(check.Verify())
-	}, []string{"write after release", "[2999]", `Bytes "frames"`}},
-	{"bytes: a byte behind the length written after Put", func(here func(string)) {
-		var b pool.Bytes
-		here("allocated")
-		p := b.Get(100)
-		s := (*p)[:cap(*p)]
-		here("released")
-		b.Put(p)
-		s[cap(s)-1] = 0
-		b.Trim()
-	}, []string{"write after release", "[111]"}},
-	{"bytes: the header written after Put", func(here func(string)) {
-		var b pool.Bytes
-		here("allocated")
-		p := b.Get(100)
-		here("released")
-		b.Put(p)
-		*p = nil
-		fail(check.Verify())
-	}, []string{"write after release", "[]uint8"}},
-	{"bytes: a byte read through the header after Put", func(here func(string)) {
-		var b pool.Bytes
-		here("allocated")
-		p := b.Get(100)
-		here("released")
-		b.Put(p)
-		faults(func() { sink = *unsafe.SliceData(*p) })
-	}, []string{"use after release"}},
-	{"bytes: a second Put", func(here func(string)) {
-		b := pool.NewBytes(pool.Name("frames"))
-		here("allocated")
-		p := b.Get(100)
-		here("released")
-		b.Put(p)
-		b.Put(p)
-	}, []string{"second put", `Bytes "frames"`}},
 	{"bytes: a second Put by another header", func(here func(string)) {
 		b := pool.NewBytes(pool.Name("frames"), pool.Dirty())
 		here("allocated")
@@ -203,15 +82,6 @@ var poolScenarios = []scenario{
 		b.Put(p)
 		b.Put(&s)
 	}, []string{"second put", `Bytes "frames"`}},
-	{"bytes: a Put of a part of an idle buffer", func(here func(string)) {
-		b := pool.NewBytes(pool.Name("frames"))
-		here("allocated")
-		p := b.Get(4000)
-		s := (*p)[1000:]
-		here("released")
-		b.Put(p)
-		b.Put(&s)
-	}, []string{"put of an interior pointer", `Bytes "frames"`, "points 1000 bytes"}},
 	{"bytes: a Put of a small part of an idle buffer", func(here func(string)) {
 		b := pool.NewBytes(pool.Name("frames"))
 		here("allocated")
@@ -230,6 +100,23 @@ var poolScenarios = []scenario{
 		b.Put(&s)
 		b.Put(p)
 	}, []string{"second put", `Bytes "frames"`}},
+}
+
+// A second Put of an object that is none of Go's heap is found as any is.
+func TestForeignSecondPut(t *testing.T) {
+	mapped := testkit.Mapped(t, 1<<12)
+	defer stale.All()()
+	p := pool.New(func() *[64]byte {
+		return (*[64]byte)(unsafe.Pointer(&mapped[1<<10]))
+	})
+	x := p.Get()
+	p.Put(x)
+	defer func() {
+		if v := recover(); v == nil || !strings.Contains(v.(error).Error(), "second put") {
+			t.Errorf("the second Put: %v", v)
+		}
+	}()
+	p.Put(x)
 }
 
 var (

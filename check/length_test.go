@@ -30,11 +30,10 @@ type batch struct {
 
 var output []byte
 
-// lengthScenarios use the length of what a released batch holds. Each must end as a
-// fault that tells which memory it was, and not as a length that is out of range, or as
-// memory that runs out.
-var lengthScenarios = func() (list []scenario) {
-	uses := map[string]func(b *batch){
+// What uses the length of what a released batch holds ends as a fault that tells which
+// memory it was, and not as a length that is out of range, or as memory that runs out.
+func TestLengths(t *testing.T) {
+	for what, use := range map[string]func(b *batch){
 		"appended":     func(b *batch) { output = append(output, b.name...) },
 		"converted":    func(b *batch) { output = []byte(b.name) },
 		"concatenated": func(b *batch) { output = append(output, "name: "+b.name+b.name...) },
@@ -53,9 +52,8 @@ var lengthScenarios = func() (list []scenario) {
 		"grown, and large":     func(b *batch) { b.large = append(b.large, [9000]byte{}) },
 		"read at its end":      func(b *batch) { output = append(output, b.name[len(b.name)-1]) },
 		"cut at its end":       func(b *batch) { output = append(output, byte(b.list[len(b.list)-1:][0])) },
-	}
-	for what, use := range uses {
-		list = append(list, scenario{"arena: " + what + " after Reset", func(here func(string)) {
+	} {
+		m := mistake{what, func(here func(string)) {
 			a := arena.NewArena(arena.Name("requests"))
 			here("allocated")
 			b := arena.New[batch](a)
@@ -63,20 +61,12 @@ var lengthScenarios = func() (list []scenario) {
 			a.Reset()
 			arena.New[batch](a)
 			a.Reset() // an address beside the page would be this one's
-			faults(func() { use(b) })
-		}, []string{"use after release", `a check_test.batch of arena "requests"`}})
+			use(b)
+		}, []string{"use after release", `a check_test.batch of arena "requests"`}}
+		got, _, sites := m.reports()
+		t.Run(what, func(t *testing.T) { m.is(t, got, sites) })
 	}
-	return append(list, scenario{"bump: appended after Reset", func(here func(string)) {
-		var a bump.Arena
-		here("allocated")
-		b := bump.New[batch](&a)
-		here("released")
-		a.Reset()
-		faults(func() { output = append(output, b.name...) })
-	}, []string{"use after release", `a check_test.batch of a bump arena`}})
-}()
-
-func init() { scenarios = append(scenarios, lengthScenarios...) }
+}
 
 // explained returns the report for the panic of f.
 func explained(f func()) (r *check.Report, v any) {

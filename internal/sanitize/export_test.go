@@ -1,0 +1,3 @@
+package sanitize
+
+var Poisoned = poisoned
