@@ -129,7 +129,7 @@ func TestWithheld(t *testing.T) {
 			p, size, release := w.get(n)
 			is := func(off int, want bool, when string) {
 				t.Helper()
-				if sanitize.Poisoned(unsafe.Add(p, off)) != want {
+				if sanitize.Poisoned(p, off) != want {
 					t.Errorf("%s: byte %d of %d %s: withheld is %v", w.name, off, size, when, !want)
 				}
 			}
