@@ -1,9 +1,10 @@
 // Package misuse holds tests only: a table of mistakes that programs make with
 // memory, each with every kind of memory it can be made with, at many sizes and
 // offsets, and in every mode that finds mistakes: the default build, the race
-// detector, the check build, the address sanitizer, the sampled guard, and the search
-// for stale pointers. What each mode finds, and when, is in the files of testdata; the test
-// fails where one finds more or less than they say. MISTAKES.md publishes them.
+// detector, the check build, the address and the memory sanitizer, the sampled guard, and
+// the search for stale pointers. What each mode finds, and when, is in the files of testdata;
+// the test fails where one finds more or less than they say. One of them, matrix.md, has all
+// modes side by side, and MISTAKES.md has twelve rows for newcomers.
 //
 // # How
 //
@@ -14,14 +15,16 @@
 // returned, and later if it is said by what a program does afterwards: it asks
 // check.Verify, uses the memory again, gives back what is free, and looks for stale pointers.
 //
-// A report must name the right line: that of the allocation in the check build, that
-// of the release in the guard's and of a stale pointer, that of the wrong access in what a
-// sanitizer prints, which has its address only. Where it does not, the table says so.
+// A report must name the right lines: those of the allocation and the release in the check
+// build, that of the release in the guard's and of a stale pointer, that of the wrong access
+// in what a sanitizer prints, which has its address only, or none of it. Where it does not,
+// the table says so.
 //
 //	go test ./internal/misuse           the default build, stale pointers and guard, with some types
 //	go test ./internal/misuse -every    with all types and offsets
-//	go test -race ./internal/misuse     and so on with -asan, and with -tags haven_check
+//	go test -race ./internal/misuse     and so on with -asan, -msan, and -tags haven_check
 //	go test ./internal/misuse -run Table/default -update
 //
-// An update writes the table of the mode; with -run Matrix it writes that of MISTAKES.md.
+// An update writes the table of the mode; with -run Matrix it writes matrix.md and the table
+// of MISTAKES.md.
 package misuse

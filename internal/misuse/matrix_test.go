@@ -8,12 +8,16 @@ import (
 	"testing"
 )
 
-// page is what publishes the tables: the lines of the table in its section "What is
-// found".
-const page = "../../MISTAKES.md"
+// page has the tables of all modes in one.
+const page = "testdata/matrix.md"
 
 // TestMatrix compares the page with the tables.
-func TestMatrix(t *testing.T) {
+func TestMatrix(t *testing.T) { compare(t, page, matrix(t)) }
+
+// compare compares the first table of a page with what it should be, and writes it with
+// -update.
+func compare(t *testing.T, page, want string) {
+	t.Helper()
 	if os.Getenv(modeVar) != "" {
 		t.Skip("a child process")
 	}
@@ -21,41 +25,37 @@ func TestMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, section, ok := strings.Cut(string(b), "\n## What is found\n")
-	from := strings.Index(section, "\n|") + 1
-	n := strings.Index(section[from:], "|\n\n")
-	if !ok || from == 0 || n < 0 {
-		t.Fatalf(`%s has no table in a section "What is found"`, page)
+	before, rest, ok := strings.Cut(string(b), "\n| mistake |")
+	_, after, closed := strings.Cut(rest, "|\n\n")
+	if !ok || !closed {
+		t.Fatalf("%s has no table of mistakes with text behind it", page)
 	}
-	got := section[from : from+n+2]
-	want := matrix(t)
-	if got == want {
-		return
-	}
-	if !*update {
+	text := before + "\n" + want + "\n" + after
+	switch {
+	case text == string(b):
+	case *update:
+		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
 		t.Errorf("the table of %s is not that of testdata; run this with -update. It should be\n%s", page, want)
-		return
 	}
-	text := before + "\n## What is found\n" + section[:from] + want + section[from+n+2:]
-	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// table reads the table of a mode.
+func (m mode) table(t *testing.T) *table {
+	return readTable(t, filepath.Join("testdata", m.name+".txt"))
 }
 
 // matrix returns the table of all modes. Kinds of memory of which each mode says the
 // same share a line, and so do mistakes.
 func matrix(t *testing.T) string {
-	var tables []*table // nil: not there yet
+	var tables []*table
 	lines := []string{"| mistake | memory |", "|---|---|"}
 	for _, m := range modes {
 		lines[0] += " " + m.name + " |"
 		lines[1] += "---|"
-		file := filepath.Join("testdata", m.name+".txt")
-		if _, err := os.Stat(file); err != nil {
-			tables = append(tables, nil)
-			continue
-		}
-		tables = append(tables, readTable(t, file))
+		tables = append(tables, m.table(t))
 	}
 	type row struct {
 		mistakes     []string
@@ -131,9 +131,6 @@ func together(kinds []string) string {
 
 // cell returns what a line of a table says, in a word or two.
 func (g *table) cell(t *testing.T, row string) string {
-	if g == nil {
-		return "–"
-	}
 	l, ok := g.lines[row]
 	if !ok {
 		t.Fatalf("a table has no line %q; run the test of its mode with -update", row)

@@ -31,6 +31,8 @@ func ofString(s string) unsafe.Pointer { return unsafe.Pointer(unsafe.StringData
 var ways = []way{
 	{name: "arena.String", zone: true, get: func(n int) (unsafe.Pointer, int, func()) {
 		a := arena.NewArena()
+		arena.MakeSlice[byte](a, 10000, 10000) // so that there is something behind it
+		a.Reset()
 		return ofString(arena.String(a, make([]byte, n))), n, a.Reset
 	}},
 	{name: "arena.Append", get: func(n int) (unsafe.Pointer, int, func()) {
