@@ -16,37 +16,31 @@ import (
 	"github.com/haven-mem/haven/debugpage"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/memhttp"
-	"github.com/haven-mem/haven/shape"
 )
 
 // The bodies of these examples are the Go code of README.md, see TestReadme.
 
 func Example() {
 	type Node struct {
-		Key  int
+		Word string
 		Next *Node
 	}
-	a := arena.NewArena(arena.Name("list"))
-	var list *Node
-	for i := range 3 {
-		list = arena.NewFrom(a, Node{Key: i, Next: list})
+	var arenas arena.Pool
+	backwards := func(text string) string {
+		a := arenas.Get()   // warm: it has the memory of the last call
+		defer arenas.Put(a) // ends all of it at once
+		var list *Node
+		for _, w := range strings.Fields(text) {
+			list = arena.NewFrom(a, Node{Word: w, Next: list})
+		}
+		words := arena.MakeSlice[string](a, 0, 8)
+		for ; list != nil; list = list.Next {
+			words = arena.Append(a, words, list.Word)
+		}
+		return strings.Join(words, " ") // on Go's heap, so it may leave
 	}
-	fmt.Println(list.Key, list.Next.Key, list.Next.Next.Key)
-	a.Reset() // every Node is gone; the next round gets their memory
-	// Output: 2 1 0
-}
-
-func Example_pool() {
-	var pool arena.Pool
-	greet := func(name string) string {
-		a := pool.Get() // warm: it has the chunks of the last request
-		defer pool.Put(a)
-		words := arena.MakeSlice[string](a, 0, 2)
-		words = arena.Append(a, words, "hello", name)
-		return strings.Join(words, ", ") // on the heap, so it may leave
-	}
-	fmt.Println(greet("gopher"))
-	// Output: hello, gopher
+	fmt.Println(backwards("together end objects"))
+	// Output: objects end together
 }
 
 func Example_bump() {
@@ -86,11 +80,6 @@ func Example_contexts() {
 	fmt.Println(join.Path(), len(rows), query.Stats().Total.Bytes)
 	query.Delete() // and all below it; the next join gets its memory
 	// Output: query[Q7]/join 3 8000
-}
-
-func Example_shape() {
-	fmt.Println(shape.Of[[3]string]().Bits())
-	// Output: 101010
 }
 
 // TestReadme checks that the Go code in README.md is the code above, which the
