@@ -111,9 +111,13 @@ func TestFacts(t *testing.T) {
 // TestLinks checks that links between the documents, and to files, lead
 // somewhere, anchors included.
 func TestLinks(t *testing.T) {
-	docs, err := filepath.Glob("*.md")
-	if err != nil || len(docs) == 0 {
-		t.Fatalf("documents: %v, %v", docs, err)
+	var docs []string
+	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, found...)
 	}
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	code := regexp.MustCompile("(?s)\n```.*?\n```|`[^`\n]+`")
@@ -133,7 +137,7 @@ func TestLinks(t *testing.T) {
 			}
 			target := doc
 			if u.Path != "" {
-				target = filepath.FromSlash(u.Path)
+				target = filepath.Join(filepath.Dir(doc), filepath.FromSlash(u.Path))
 			}
 			if !isFile(target) {
 				t.Errorf("%s links to %s, which does not exist", doc, u.Path)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// writeMarkdown writes the report for a BENCHMARKS.md: where it comes from,
+// writeMarkdown writes the report as bench/results keeps it: where it comes from,
 // the targets and what became of them, then a table for each case.
 func writeMarkdown(w io.Writer, r *Report) error {
 	var b strings.Builder
@@ -85,6 +85,8 @@ func verdict(t TargetResult) string {
 	switch {
 	case !t.Known:
 		return "not measured"
+	case t.ByInterval:
+		return "met by the interval"
 	case t.Met:
 		return "met"
 	}

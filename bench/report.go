@@ -132,4 +132,6 @@ type TargetResult struct {
 	Measured string `json:"measured"` // "7.6×", or "n/a"
 	Met      bool   `json:"met"`
 	Known    bool   `json:"known"` // false when a figure is missing
+	// ByInterval tells that the median misses the target and the interval holds it.
+	ByInterval bool `json:"by_interval,omitempty"`
 }

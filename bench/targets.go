@@ -29,7 +29,7 @@ func judgeOne(c *CaseResult, v *VariantResult, t workload.Target) TargetResult {
 	if t.Against == "" {
 		iv := interval(mine)
 		res.Known, res.Measured = true, formatMetric(c, t.Metric, iv.Median)
-		res.Met = meets(iv, t)
+		res.Met, res.ByInterval = meets(iv, t)
 		return res
 	}
 	against := c.variant(t.Against)
@@ -46,14 +46,16 @@ func judgeOne(c *CaseResult, v *VariantResult, t workload.Target) TargetResult {
 	iv := pairedRatio(theirs, mine)
 	switch {
 	case iv.Median > 0:
-		res.Measured, res.Met = formatRatio(iv.Median)+"×", meets(iv, t)
+		res.Measured = formatRatio(iv.Median) + "×"
+		res.Met, res.ByInterval = meets(iv, t)
 	case sum(mine) == 0 && sum(theirs) > 0:
 		// Something over nothing: more than any ratio.
 		res.Measured, res.Met = "∞", t.Bound == workload.AtLeast
 	case sum(mine) == 0:
 		// Nothing over nothing counts as equal.
 		iv = Interval{Median: 1, Lo: 1, Hi: 1}
-		res.Measured, res.Met = "1×", meets(iv, t)
+		res.Measured = "1×"
+		res.Met, res.ByInterval = meets(iv, t)
 	default:
 		res.Measured, res.Met = "0×", t.Bound == workload.AtMost
 	}
@@ -68,18 +70,22 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// meets tells whether an interval meets a bound.
-func meets(iv Interval, t workload.Target) bool {
-	noWorse := t.Against != "" && t.Value == 1
-	if t.Bound == workload.AtLeast {
-		return iv.Median >= t.Value || noWorse && iv.Hi >= 1
-	}
+// meets tells whether an interval meets a bound. That of "no worse" is met by the
+// interval if its median misses it and equality lies within.
+func meets(iv Interval, t workload.Target) (met, byInterval bool) {
+	met = iv.Median <= t.Value
 	// A few allocations per round belong to the runtime, and a few to releases
 	// that are watched for stale pointers: what is not above 0.01 in the table is zero.
 	if t.Metric == workload.MetricAllocs && t.Against == "" {
-		return iv.Median < t.Value+0.015
+		met = iv.Median < t.Value+0.015
 	}
-	return iv.Median <= t.Value || noWorse && iv.Lo <= 1
+	if t.Bound == workload.AtLeast {
+		met = iv.Median >= t.Value
+	}
+	if !met && t.Against != "" && t.Value == 1 && iv.holds(1) {
+		return true, true
+	}
+	return met, false
 }
 
 // figures returns a metric of v: one value per round where the rounds can be
