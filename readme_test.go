@@ -1,13 +1,16 @@
 package haven_test
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"log"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,27 +85,32 @@ func Example_contexts() {
 	// Output: query[Q7]/join 3 8000
 }
 
-// TestReadme checks that the Go code in README.md is the code above, which the
-// go command compiles and runs.
+// TestReadme checks that the Go code in the documents is that of examples, which the
+// go command compiles and runs, and that what documents say is printed is.
 func TestReadme(t *testing.T) {
-	bodies := exampleBodies(t, "readme_test.go")
-	blocks := codeBlocks(t, "README.md", "go")
-	for name, body := range bodies {
-		found := false
-		for _, b := range blocks {
-			found = found || b == body
-		}
-		if !found {
-			t.Errorf("README.md does not show %s:\n%s", name, body)
+	for doc, file := range map[string]string{
+		"README.md":          "readme_test.go",
+		"memctx/PRACTICE.md": "practice_test.go",
+	} {
+		bodies, outputs := examples(t, file)
+		compareBlocks(t, doc, "go", bodies, true)
+		compareBlocks(t, doc, "text", outputs, false)
+	}
+}
+
+// compareBlocks compares the blocks of a language in a document with those of examples,
+// and the other way round if the document must show all.
+func compareBlocks(t *testing.T, doc, language string, want map[string]string, all bool) {
+	t.Helper()
+	blocks := codeBlocks(t, doc, language)
+	for name, text := range want {
+		if all && !slices.Contains(blocks, text) {
+			t.Errorf("%s does not show %s:\n%s", doc, name, text)
 		}
 	}
 	for _, b := range blocks {
-		found := false
-		for _, body := range bodies {
-			found = found || b == body
-		}
-		if !found {
-			t.Errorf("README.md shows code that is no example of readme_test.go:\n%s", b)
+		if !slices.Contains(slices.Collect(maps.Values(want)), b) {
+			t.Errorf("%s shows %s that is of no example:\n%s", doc, language, b)
 		}
 	}
 }
@@ -123,29 +131,31 @@ func codeBlocks(t *testing.T, file, language string) []string {
 	return blocks
 }
 
-// exampleBodies returns the bodies of a file's examples as a reader sees them,
-// by name: one tab less, and without the comment that gives the output.
-func exampleBodies(t *testing.T, file string) map[string]string {
+// examples returns the bodies of a file's examples as a reader sees them, by name: one
+// tab less, and without the comment that gives the output; and what that says.
+func examples(t *testing.T, file string) (bodies, outputs map[string]string) {
 	t.Helper()
 	src, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, src, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies := map[string]string{}
+	bodies, outputs = map[string]string{}, map[string]string{}
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || !strings.HasPrefix(fn.Name.Name, "Example") {
 			continue
 		}
 		body := string(src[fset.Position(fn.Body.Lbrace).Offset+1 : fset.Position(fn.Body.Rbrace).Offset])
-		body, _, _ = strings.Cut(body, "\t// Output:")
+		body, output, _ := strings.Cut(body, "\t// Output:")
 		body = strings.ReplaceAll(body, "\n\t", "\n")
 		bodies[fn.Name.Name] = strings.TrimSpace(body)
+		outputs[fn.Name.Name] = strings.TrimSpace(strings.ReplaceAll(output, "\n\t// ", "\n"))
 	}
-	return bodies
+	return bodies, outputs
 }

@@ -16,6 +16,8 @@
 //	…
 //	request.Delete() // its memory serves the next request
 //
+// PRACTICE.md, beside this file, tells which contexts a server should have.
+//
 // Pass a context as a parameter, as one passes an arena: func parse(mc
 // *memctx.Context, …). At the edges of a program, where there is no parameter to
 // pass it through, [With] and [FromContext] carry it in a context.Context.

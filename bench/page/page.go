@@ -154,7 +154,7 @@ times. A run of your own says more than this page: ` + "`go run ./cmd/haven benc
 `)
 	fmt.Fprintf(&b, "| machine | %s |\n", first.facts["Machine"])
 	for _, r := range runs {
-		fmt.Fprintf(&b, "| %s | %s, all tables in [%s/%s.md](%s/%s.md) |\n", r.version, r.facts["Haven"], folder, r.version, folder, r.version)
+		fmt.Fprintf(&b, "| %s | %s, %s, all tables in [%s/%s.md](%s/%s.md) |\n", r.version, r.facts["Command"], r.facts["Haven"], folder, r.version, folder, r.version)
 	}
 	fmt.Fprintf(&b, "| a server | %s, all tables in [%s/gateway.md](%s/gateway.md) |\n", fact(gateway, "Haven"), folder, folder)
 	b.WriteString("| measured anew by | `.ci/benchmarks`, which writes these files, this page and its picture |\n")
