@@ -19,8 +19,8 @@ type Usage struct {
 //
 //	Total.Bytes = Own.Bytes + Total.Bytes of the children
 //
-// and so do chunks. The peak of a subtree is exact where there is a Limit or a
-// Reserve. Elsewhere it is the sum of the peaks of what is in it now, which may
+// and so do chunks. The high water of a subtree is exact where there is a Limit or a
+// Reserve. Elsewhere it is the sum of those of what is in it now, which may
 // be more than was ever in use at one time.
 type Stats struct {
 	Name     string
@@ -47,7 +47,7 @@ type NameStats struct {
 	Name        string
 	Live        int    // in trees, those held by leases included
 	Held        int    // of those, deleted ones that leases hold
-	Usage              // of the live ones' own arenas; Peak is the most that one context ever had
+	Usage              // of the live ones' own arenas; HighWater is the most that one context ever had
 	Created     uint64 // since the program's start, as are those that follow
 	Deleted     uint64 // and ended
 	Abandoned   uint64

@@ -10,7 +10,7 @@ import (
 
 // LocalStats describes a [Local]. Its numbers add up:
 //
-//	Objects = Active + Cached + Resting
+//	Objects = InUse + Cached + Resting
 type LocalStats struct {
 	Type       string // as %v prints it
 	ObjectSize int    // bytes

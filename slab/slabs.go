@@ -7,12 +7,6 @@ import (
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
-// The memory of a cache: slabs, and which of their slots are free.
-//
-//	slots of all slabs = out + in the depot + free
-//
-// where out is what users and the magazines of the Ps have.
-
 // A slab is a slice of objects, []T, with the state of each.
 type slab struct {
 	base uintptr        // address of the first object
@@ -52,7 +46,11 @@ func (s *slab) set(i, tag int) { s.state[i] = s.state[i]&built | uint16(tag) }
 // isFree reports whether slot i is free. The lock is held.
 func (s *slab) isFree(i int) bool { return s.free[i/64]&(1<<(i%64)) != 0 }
 
-// slabs is the set of a cache's slabs.
+// slabs is the memory of a cache: slabs, and which of their slots are free.
+//
+//	slots of all slabs = out + in the depot + free
+//
+// where out is what users and the magazines of the Ps have.
 //
 // Those with free slots are in lists by how many they have, so that the fullest
 // is used first and sparse ones have time to empty out. (The idea is Bonwick's,

@@ -13,9 +13,10 @@ import (
 // Stats describes a cache, in the columns of Linux' slabinfo and a few more.
 // While the cache is at rest the numbers add up:
 //
-//	Active  = Hits + Misses - Frees
-//	Objects = Active + Cached + Depot + objects free in their slabs
-//	Objects = Slabs × PerSlab and Bytes = Slabs × bytes of a slab
+//	InUse   = Hits + Misses - Frees
+//	Objects = InUse + Cached + Depot + objects free in their slabs
+//	Objects = Slabs × PerSlab
+//	Bytes   = Slabs × bytes of a slab
 //
 // While other goroutines are at work in it, each number is right for some moment
 // of the call.

@@ -4,7 +4,7 @@ import "fmt"
 
 // TableStats describes a [Table]. Its numbers add up:
 //
-//	Slots = Active + Free + Retired
+//	Slots = InUse + Free + Retired
 type TableStats struct {
 	Name     string
 	Type     string // of the elements, as %v prints it
