@@ -7,10 +7,8 @@ import (
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
-	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/leak"
-	"github.com/haven-mem/haven/internal/sanitize"
-	"github.com/haven-mem/haven/internal/stale"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // An Arena is memory for values of any type that end together.
@@ -25,8 +23,8 @@ import (
 // [Arena.Free], and simply dropping the Arena, take back nothing: what is still
 // referred to stays, and the garbage collector does the rest.
 type Arena struct {
-	_ noCopy
-	arenaShadow
+	_    noCopy
+	busy check.Only[check.Busy]
 
 	name     string
 	limit    int // 0: none
@@ -56,8 +54,7 @@ type Arena struct {
 
 	callbacks []func()
 	calling   bool
-	watched   stale.Countdown // Resets to the next one that is watched
-	guarded   guard.Countdown // and to the next that the guard samples
+	due       track.Countdown // Resets to the next one that is watched
 	frames    []frame
 	positions []position
 	serial    uint64
@@ -114,7 +111,7 @@ func New[T any](a *Arena) *T {
 	if l == nil {
 		l = laneSlow[T](a, "New")
 	}
-	if check.Enabled || sanitize.Poisons {
+	if track.Watched {
 		return newWatched(l)
 	}
 	i := l.i // read once
@@ -212,20 +209,13 @@ func (a *Arena) Reset() {
 	a.checkUsable("Reset")
 	a.runCallbacks(0, "Reset")
 	a.resets++
-	var r *stale.Release
-	one := -1 // of the lanes is watched; -1: each
-	if a.watched.Due() && len(a.listed) > 0 {
-		r, one = a.choose()
+	var r *track.Release
+	if d := a.due.Due(); (d != 0 || check.Enabled) && len(a.listed) > 0 {
+		r = a.releasing(d)
 	}
 	used, kept := 0, 0
 	for i, l := range a.listed {
-		var n int
-		var listed bool
-		if r != nil && (one < 0 || i == one) {
-			n, listed = l.rewindTo(r)
-		} else {
-			n, listed = l.rewind()
-		}
+		n, listed := l.rewind(r.Of(i))
 		used += n
 		if listed {
 			if kept != i {
@@ -233,9 +223,6 @@ func (a *Arena) Reset() {
 			}
 			kept++
 		}
-	}
-	if check.Enabled {
-		a.endRelease()
 	}
 	a.high = max(a.high, used)
 	clear(a.listed[kept:])
@@ -247,10 +234,7 @@ func (a *Arena) Reset() {
 	if keep := a.retained(); a.reserved > keep {
 		a.trim(keep)
 	}
-	r.Watch()
-	if guard.On() {
-		a.guard()
-	}
+	r.End()
 }
 
 // expireEvery is how many Resets a lane may lie idle before it gives up its

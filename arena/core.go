@@ -7,8 +7,7 @@ import (
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
-	"github.com/haven-mem/haven/internal/sanitize"
-	"github.com/haven-mem/haven/internal/stale"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A lane is what lanes of all types have in common: which chunks there are, and how
@@ -19,12 +18,12 @@ import (
 // where idle is what the open chunk and the spare chunks still have, and gaps
 // is what was left over in chunks that a longer slice made the lane leave.
 type lane struct {
-	shadow
-	a     *Arena // nil for a lane on its own
-	front        // the part of the lane that knows its type
-	typ   reflect.Type
-	size  int  // bytes of an element
-	i, lo *int // cursors of the typed part: [*lo, *i) of the open chunk is free
+	shadow check.Only[shadow]
+	a      *Arena // nil for a lane on its own
+	front         // the part of the lane that knows its type
+	typ    reflect.Type
+	size   int  // bytes of an element
+	i, lo  *int // cursors of the typed part: [*lo, *i) of the open chunk is free
 
 	base *byte // where the open chunk begins, or at rest the clean one to open next
 	n    int   // its elements
@@ -40,7 +39,7 @@ type lane struct {
 	guarded bool       // a chunk is on pages of its own, or was since the last Reset
 	heap    bool       // of the nil arena: every value is an object of Go's heap
 
-	watched stale.Countdown // Resets of the lane by itself to the next one that is watched
+	due track.Countdown // Resets of the lane by itself to the next one that is watched
 }
 
 // A block is memory for n values of one type. That mem knows the type makes sure that
@@ -137,16 +136,6 @@ func (l *lane) advance(n int) {
 	l.checkInvariants()
 }
 
-// handedOut tells the detectors of elements of the open chunk.
-func (l *lane) handedOut(from, to int) {
-	if check.Enabled {
-		l.noteNew(from, to)
-	}
-	if sanitize.Poisons && from < to {
-		l.grant(from, to)
-	}
-}
-
 // takeLarge gives a slice a chunk of its own.
 func (l *lane) takeLarge(n int) (block, error) {
 	if _, err := l.a.chargeElems(n, n, l.size); err != nil {
@@ -156,9 +145,7 @@ func (l *lane) takeLarge(n int) (block, error) {
 	b := l.fresh(n)
 	r.large = append(r.large, b)
 	r.largeLen += n
-	if check.Enabled {
-		l.noteLarge(b)
-	}
+	l.noteLarge(b)
 	l.checkInvariants()
 	return b, nil
 }
@@ -204,9 +191,7 @@ func (l *lane) enter(op string) {
 // start has the open chunk, which is clean, handed out from its ends.
 func (l *lane) start() {
 	*l.lo, *l.i = 0, l.n
-	if sanitize.Poisons {
-		l.withhold()
-	}
+	l.withhold()
 }
 
 // set makes b the open chunk, at rest.

@@ -1,10 +1,7 @@
 package arena
 
 import (
-	"math/rand/v2"
-
 	"github.com/haven-mem/haven/internal/addr"
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/leak"
 )
@@ -20,52 +17,21 @@ import (
 // collector stays as it is, in a slot that is lost; and so does what a Release of a
 // Mark takes back, until the next Reset.
 
-// guard has chunks of the arena guarded, all of whose lanes are at rest, if it is their
-// turn.
-func (a *Arena) guard() {
-	switch {
-	case len(a.listed) == 0:
-	case guard.Each():
-		for _, l := range a.listed {
-			l.guard()
-		}
-	case a.guarded.Due():
-		a.listed[rand.IntN(len(a.listed))].guard()
-	}
-}
-
-// place returns where the arena was made, if that is known.
-func (a *Arena) place() *leak.Site {
-	if a == nil {
-		return nil
-	}
-	return a.made
-}
-
-// owner says in reports whose memory it is.
-func (l *lane) owner() string {
-	if l.a == nil {
-		return "a Lane of its own"
-	}
-	return l.a.title()
-}
-
 // guard is called when the lane is at rest, and its chunk is clear.
 func (l *lane) guard() {
 	if l.n == 0 || l.heap || !guard.Fits(uintptr(l.n*l.size)) {
 		return
 	}
-	if own := guard.Chunk(l.typ, l.n, l.owner(), l.a.place()); own != nil {
+	var made *leak.Site
+	if l.a != nil {
+		made = l.a.made
+	}
+	if own := guard.Chunk(l.typ, l.n, l.owner(), made); own != nil {
 		l.set(block{own, l.n})
 		l.guarded = true
-	} else if guard.Hold(l.released(l.base, 0, l.n), l.a.place()) {
+	} else if guard.Hold(l.released(l.base, 0, l.n), made) {
 		l.renew(l.n)
 	}
-}
-
-// released describes elements of a chunk.
-func (l *lane) released(base *byte, from, to int) *check.Released {
-	return &check.Released{Owner: l.owner(), Type: l.typ, N: to - from, Mem: addr.Add(base, from*l.size)}
 }
 
 // shut takes the access to chunks on pages of their own away, and puts new memory in

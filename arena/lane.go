@@ -3,8 +3,7 @@ package arena
 import (
 	"reflect"
 
-	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A Lane is the bump region of one type: the fastest way to allocate values of
@@ -83,7 +82,7 @@ func (l *typed[T]) do(o op, b block, lo, hi int) any {
 // It panics with a [*LimitError] if the arena's limit is reached, and if the
 // arena was freed.
 func (l *Lane[T]) New() *T {
-	if check.Enabled || sanitize.Poisons {
+	if track.Watched {
 		return newWatched(l.ready())
 	}
 	if l.i == l.lo {
@@ -139,7 +138,7 @@ func (l *Lane[T]) MakeSlice(length, capacity int) []T {
 // of 0 or below is not: the one is rare, and would make a nil slice of a lane without a
 // chunk; the other is misuse.
 func fits(free, length, capacity int) bool {
-	return uint(length) <= uint(capacity) && uint(capacity-1) < uint(free) && !check.Enabled && !sanitize.Poisons
+	return uint(length) <= uint(capacity) && uint(capacity-1) < uint(free) && !track.Watched
 }
 
 // makeSlow is MakeSlice's slow way.

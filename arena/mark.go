@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A Mark is a point in the life of an arena to which [Arena.Release] returns.
@@ -72,20 +73,22 @@ func (a *Arena) Release(m Mark) {
 	f := a.frames[top-1]
 	a.runCallbacks(f.callbacks, "Release")
 	a.noteHighWater()
+	var r *track.Release
+	if check.Enabled {
+		r = a.releasing(0)
+	}
 	for i, l := range a.listed {
 		if i < f.listed {
-			l.release(a.positions[f.positions+i])
+			l.release(r, a.positions[f.positions+i])
 		} else {
 			// It goes back to rest, but stays listed, so that the next Reset
 			// takes it into account.
-			l.release(position{})
+			l.release(r, position{})
 		}
 	}
 	a.positions = a.positions[:f.positions]
 	a.frames = a.frames[:top-1]
-	if check.Enabled {
-		a.endRelease()
-	}
+	r.End()
 }
 
 // orderError says why m is not the innermost open Mark.
@@ -112,7 +115,7 @@ func (l *lane) position() position {
 
 // release goes back to p: what was handed out since is cleared, and the chunks
 // added since become spares.
-func (l *lane) release(p position) {
+func (l *lane) release(w *track.Release, p position) {
 	if !l.active {
 		return
 	}
@@ -120,15 +123,13 @@ func (l *lane) release(p position) {
 	r := l.rest
 	if r != nil {
 		for i := p.large; i < len(r.large); i++ {
-			l.releaseLarge(r.large[i])
+			l.releaseLarge(w, r.large[i])
 			r.large[i] = block{}
 		}
 		r.large = r.large[:p.large]
 	}
 	for r != nil && len(r.full) > p.full || !p.open && l.n > 0 {
-		if check.Enabled {
-			l.retireOpen()
-		}
+		l.exchange(w)
 		l.takeBack(0, *l.lo)
 		l.takeBack(*l.i, l.n)
 		r = l.others()
@@ -146,9 +147,7 @@ func (l *lane) release(p position) {
 		lo, hi := *l.lo, *l.i
 		l.takeBack(p.lo, lo)
 		l.takeBack(hi, p.hi)
-		if check.Enabled {
-			l.poisonOpen(p, lo, hi)
-		}
+		l.poisonOpen(p, lo, hi)
 		*l.lo, *l.i = p.lo, p.hi
 	}
 	if p == (position{}) {
@@ -159,9 +158,9 @@ func (l *lane) release(p position) {
 }
 
 // releaseLarge leaves a slice with a chunk of its own to the garbage collector.
-func (l *lane) releaseLarge(b block) {
-	if check.Enabled {
-		l.retireLarge(b)
+func (l *lane) releaseLarge(w *track.Release, b block) {
+	if w != nil {
+		l.offerChunk(w, b, b.n, b.n)
 	}
 	l.a.credit(b.n*l.size, 1)
 	l.revokeRange(b.base(), 0, b.n)

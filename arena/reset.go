@@ -2,9 +2,7 @@ package arena
 
 import (
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/guard"
-	"github.com/haven-mem/haven/internal/sanitize"
-	"github.com/haven-mem/haven/internal/stale"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // reset is the Reset of a lane by itself.
@@ -22,18 +20,12 @@ func (l *lane) reset() {
 	if !l.active {
 		return
 	}
-	var r *stale.Release
-	if l.watched.Due() && stale.Affords(l.reserved()*l.size) {
-		r = l.a.beginRelease()
+	var r *track.Release
+	if d := l.due.Due(); d != 0 || check.Enabled {
+		r = l.releasing(d)
 	}
 	l.rewindTo(r)
-	if check.Enabled {
-		l.endRelease()
-	}
-	r.Watch()
-	if guard.On() && guard.Due() {
-		l.guard()
-	}
+	r.End()
 	if l.a != nil { // it stays among the arena's active lanes
 		l.active = true
 		l.start()
@@ -47,9 +39,9 @@ func (l *lane) reset() {
 //
 // This is the way of a lane with one chunk, and no more than that: what is rare is in
 // rewindTo.
-func (l *lane) rewind() (bytes int, listed bool) {
-	if check.Enabled || sanitize.Enabled || !l.active || l.rest != nil || l.guarded {
-		return l.rewindTo(nil)
+func (l *lane) rewind(r *track.Release) (bytes int, listed bool) {
+	if track.Sees || r != nil || !l.active || l.rest != nil || l.guarded {
+		return l.rewindTo(r)
 	}
 	used := l.n - l.free()
 	if l.settle(used) {
@@ -61,22 +53,17 @@ func (l *lane) rewind() (bytes int, listed bool) {
 	return used * l.size, true
 }
 
-// rewindTo is rewind of any lane. If r is not nil the chunks of a lane in use are added
-// to it, and none stays.
-func (l *lane) rewindTo(r *stale.Release) (bytes int, listed bool) {
+// rewindTo is rewind of any lane. The release r, if it is not nil, says which chunks the
+// lane may use again.
+func (l *lane) rewindTo(r *track.Release) (bytes int, listed bool) {
 	used := l.inUse()
 	outgrown := l.settle(used)
-	if check.Enabled && l.retireAll() {
-		r = nil // they are watched when they leave the quarantine
-	}
 	l.revoke()
 	if l.guarded {
 		l.shut()
 	}
-	switch {
-	case r != nil && l.active:
-		l.surrender(r)
-	case l.rest != nil && l.rest.any():
+	switch answer := l.offer(r); {
+	case answer == track.Nothing, l.rest != nil && l.rest.any():
 		// Several chunks. Let them go; the next use makes a single one that
 		// holds as much, which also saves clearing these, unless it is too
 		// much to be kept.
@@ -84,10 +71,15 @@ func (l *lane) rewindTo(r *stale.Release) (bytes int, listed bool) {
 		l.forget(l.a.retained())
 	case outgrown:
 		l.drop()
+	case answer == track.Another:
+		l.renew(l.n)
 	case l.active:
 		l.wipe()
 	}
 	l.active = false
+	if r.Guards() {
+		l.guard()
+	}
 	l.checkInvariants()
 	return used * l.size, l.listed
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/stale"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // An Allocator hands out memory: size zero bytes whose address is a multiple
@@ -51,7 +52,7 @@ type Arena struct {
 	resets uint64
 	freed  bool
 
-	watched stale.Countdown // Resets to the next one that is watched
+	watched track.Countdown // Resets to the next one that is watched
 
 	name     string
 	limit    int           // 0: none
@@ -259,7 +260,7 @@ func (a *Arena) Reset() {
 			a.credit()
 			a.peak.Cap(a.retained())
 		}
-	case a.watched.Due() && used > 0 && stale.Affords(int(a.Stats().Reserved)):
+	case a.watched.Stale() && used > 0 && stale.Affords(int(a.Stats().Reserved)):
 		a.surrender()
 		a.credit()
 		a.peak.Cap(a.retained())

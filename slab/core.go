@@ -11,7 +11,7 @@ import (
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
-	"github.com/haven-mem/haven/internal/stale"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A core is the part of a cache that does not depend on the type of its
@@ -48,7 +48,7 @@ type core struct {
 	lastOps uint64 // allocs and frees at the last step
 	changes int    // of slabs and depot, in the check build
 
-	watched stale.Countdown // slabs given back to the next one that is watched
+	watched track.Countdown // slabs given back to the next one that is watched
 	guarding
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/sanitize"
-	"github.com/haven-mem/haven/internal/stale"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A Local hands out objects of type T one by one and takes them back one by one,
@@ -71,7 +71,7 @@ type local struct {
 
 	checked check.Objects
 	busy    check.Busy
-	watched stale.Countdown // slabs given back to the next one that is watched
+	watched track.Countdown // slabs given back to the next one that is watched
 }
 
 // noCopy makes go vet report copies of the structs that hold one.

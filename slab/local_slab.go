@@ -175,7 +175,7 @@ func (l *local) drop() {
 			return false
 		}
 		l.resting -= s.nfree
-		if l.watched.Due() {
+		if l.watched.Stale() {
 			if r == nil {
 				r = stale.Begin("local", "", nil)
 			}

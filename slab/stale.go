@@ -12,7 +12,7 @@ import "github.com/haven-mem/haven/internal/stale"
 func (c *core) giveBackSlabs(n int) int {
 	var r *stale.Release
 	n = c.slabs.release(n, func(s *slab) {
-		if !c.watched.Due() {
+		if !c.watched.Stale() {
 			return
 		}
 		if r == nil {

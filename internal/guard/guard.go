@@ -139,38 +139,16 @@ func On() bool { return !elsewhere && every.Load() != 0 }
 // Each reports whether everything is sampled for which there is a slot.
 func Each() bool { return !elsewhere && every.Load() == 1 }
 
-// Due draws whether the release that happens now is sampled.
-func Due() bool { return Draw(1) > 0 }
-
-// A Countdown says which of the releases of one owner are sampled, as Due does, without
-// a random number for each. The zero Countdown is ready. It is for one goroutine at a
-// time.
-//
-// It counts down to one release in a step, by the distances that such draws have, and of
-// those some are sampled. So a new rate holds from the next step on.
-type Countdown struct{ left uint32 }
-
 // stretch is the most releases in a step, on average.
 const stretch = 256
 
-// Due reports whether the release that happens now is sampled.
-func (c *Countdown) Due() bool {
-	if c.left > 1 {
-		c.left--
-		return false
+// Stride returns how many releases are counted down at a time, on average, before [Draw] is
+// asked for them, so that a new rate soon holds; 1 for each, and 0 if nothing is sampled.
+func Stride() uint32 {
+	if elsewhere {
+		return 0
 	}
-	return c.due()
-}
-
-//go:noinline
-func (c *Countdown) due() bool {
-	n := min(stretch, max(1, every.Load()))
-	ends := c.left == 1
-	if !ends { // the first release
-		ends = rand.Uint32N(n) == 0
-	}
-	c.left = 1 + uint32(-rand.ExpFloat64()/math.Log1p(-1/float64(n)))
-	return ends && Draw(uint64(n)) > 0
+	return min(stretch, every.Load())
 }
 
 // Draw returns how many of n releases are sampled.

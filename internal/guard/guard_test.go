@@ -323,63 +323,6 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// One release in so many is due, whether an owner has one in its life or all, with six
-// standard deviations at most between that and what is counted.
-func TestCountdown(t *testing.T) {
-	const n = 1 << 17
-	for _, rate := range []int{1, 2, 3, 64, 255, 256, 1000} {
-		set(t, rate, 8)
-		for _, life := range []int{1, 3, 100, n} {
-			due := 0
-			for i := 0; i < n; {
-				var c guard.Countdown
-				for range life {
-					if i%guard.PerTick == 0 {
-						guard.Step()
-					}
-					if c.Due() {
-						due++
-					}
-					i++
-				}
-			}
-			want := n / float64(rate)
-			// The last life may go on beyond n.
-			if d := math.Abs(float64(due) - want); d > 6*math.Sqrt(want*(1-1/float64(rate)))+float64(life%n) {
-				t.Errorf("1 in %d, %d in a life: %d of %d releases are due, want about %.0f", rate, life, due, n, want)
-			}
-		}
-	}
-}
-
-// A Countdown that is under way at a low rate follows a higher one.
-func TestCountdownFollows(t *testing.T) {
-	set(t, math.MaxInt32, 8)
-	var c guard.Countdown
-	due := func() (sum int) {
-		for i := range 10_000 {
-			if i%guard.PerTick == 0 {
-				guard.Step()
-			}
-			if c.Due() {
-				sum++
-			}
-		}
-		return sum
-	}
-	if n := due(); n > 1 {
-		t.Errorf("%d are due at the lowest rate", n)
-	}
-	set(t, 4, 8)
-	if n := due(); n < 1000 {
-		t.Errorf("%d of 10000 are due at a rate of 4", n)
-	}
-	set(t, 0, 0)
-	if n := due(); n > 0 {
-		t.Errorf("%d are due when the guard is off", n)
-	}
-}
-
 // Goroutines place, use and release at the same time, while the collector runs.
 func TestConcurrent(t *testing.T) {
 	set(t, 1, 16)

@@ -113,7 +113,7 @@ func inHaven(f runtime.Frame) bool {
 	if !ok || strings.HasSuffix(f.File, "_test.go") {
 		return false
 	}
-	for _, p := range []string{"internal/leak", "internal/check", "internal/stale", "internal/guard", "check", "arena", "bump", "slab", "pool", "memctx"} {
+	for _, p := range []string{"internal/leak", "internal/check", "internal/stale", "internal/guard", "internal/track", "check", "arena", "bump", "slab", "pool", "memctx"} {
 		if strings.HasPrefix(rest, p+".") {
 			return true
 		}

@@ -3,7 +3,7 @@
 //
 // # How
 //
-// Of one release in [Countdown] the memory is not used again. Its owner leaves it
+// Of one release in 1024 the memory is not used again. Its owner leaves it
 // to the garbage collector, as if it were too large to be kept, and hands this
 // package a weak pointer to each piece of it. A weak pointer does not hold on to
 // an object, and an interior pointer holds on to the whole of it (GC.md facts 1,
@@ -18,7 +18,7 @@
 //
 // # What it costs
 //
-// A release that is not watched costs the decrement of a Countdown. One that is
+// A release that is not watched costs the decrement of a countdown (package track). One that is
 // takes down the stack, as program counters, and makes its owner allocate anew, of
 // which [Affords] bounds the bytes.
 //

@@ -18,40 +18,6 @@ func sampleEvery(t *testing.T, n uint32) {
 	t.Cleanup(func() { stale.SampleEvery(0) })
 }
 
-// One release in so many is due, whether an owner has one in its life or all, with
-// six standard deviations at most between that and what is counted.
-func TestCountdown(t *testing.T) {
-	const n = 1 << 19
-	for _, every := range []uint32{0, 1, 2, 3, 64, 1024, math.MaxUint32} {
-		sampleEvery(t, every)
-		for _, life := range []int{1, 3, 100, n} {
-			due := 0
-			for i := 0; i < n; {
-				var c stale.Countdown
-				for range life {
-					if c.Due() {
-						due++
-					}
-					i++
-				}
-			}
-			want := 0.0
-			if every > 0 {
-				want = n / float64(every)
-			}
-			// A number that is drawn is whole, which makes distances half a release
-			// longer.
-			slack := 6*math.Sqrt(want) + want/float64(max(every, 1))
-			if every <= 1 {
-				slack = float64(min(every, 1)) * float64(n/100)
-			}
-			if d := math.Abs(float64(due) - want); d > slack+1 || every == 0 && due != 0 {
-				t.Errorf("1 in %d, %d in a life: %d of %d releases are due, want about %.0f", every, life, due, n, want)
-			}
-		}
-	}
-}
-
 // What is larger than a MiB is watched as much less often.
 func TestAffords(t *testing.T) {
 	const n = 100_000
@@ -75,22 +41,19 @@ func TestAffords(t *testing.T) {
 	}
 }
 
-// While All holds each release is due, and afterwards as many as before.
+// While All holds each release is watched, and afterwards as many as before.
 func TestAll(t *testing.T) {
 	sampleEvery(t, math.MaxUint32)
-	var c stale.Countdown
 	announced := 0
 	stale.OnAll(func() { announced++ })
 	for range 2 {
-		if c.Due() || stale.Each() {
-			t.Fatal("due")
+		if stale.Each() || stale.Every() != math.MaxUint32 {
+			t.Fatal("each")
 		}
 		end, inner := stale.All(), stale.All()
 		inner()
-		for range 100 {
-			if !c.Due() || !stale.Each() {
-				t.Fatal("not due")
-			}
+		if !stale.Each() || stale.Every() != 1 {
+			t.Fatal("not each")
 		}
 		end()
 	}

@@ -2,7 +2,6 @@ package stale
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -41,8 +40,16 @@ func init() {
 	every.Store(n)
 }
 
-// SampleEvery makes one release in n be watched from now on; 0: none. A
-// Countdown that is under way comes to its end first.
+// Every returns one in how many releases is watched: 1 for each, 0 for none.
+func Every() uint32 {
+	if all.Load() > 0 {
+		return 1
+	}
+	return every.Load()
+}
+
+// SampleEvery makes one release in n be watched from now on; 0: none. A countdown
+// that is under way comes to its end first.
 func SampleEvery(n uint32) { every.Store(n) }
 
 // All has each release watched until the result is called.
@@ -85,7 +92,7 @@ func Draw(n uint64) bool {
 }
 
 // Each reports whether each release is watched.
-func Each() bool { return all.Load() > 0 || every.Load() == 1 }
+func Each() bool { return Every() == 1 }
 
 // affordable is the most bytes that are watched as often as any.
 const affordable = 1 << 20
@@ -95,42 +102,4 @@ const affordable = 1 << 20
 // MiB is watched as much less often.
 func Affords(bytes int) bool {
 	return bytes <= affordable || Each() || rand.IntN(bytes) < affordable
-}
-
-// A Countdown says which of the releases of one owner are watched. The zero
-// Countdown is ready. It is for one goroutine at a time.
-//
-// A random number for each release would cost four nanoseconds, and a counter
-// that all owners share a cache line that is written everywhere. So each owner
-// counts down by itself, from a number that is drawn so that one release is as
-// likely to be watched as any other, however many an owner has in its life: the
-// numbers are distributed as the distances of such draws are, exponentially.
-type Countdown struct{ left uint32 }
-
-// Due reports whether the release that happens now is to be watched. It inlines,
-// and costs a load of what is hardly ever written, and a decrement.
-func (c *Countdown) Due() bool {
-	if c.left > 1 && all.Load() == 0 {
-		c.left--
-		return false
-	}
-	return c.due()
-}
-
-//go:noinline
-func (c *Countdown) due() bool {
-	if Each() {
-		return true
-	}
-	n := every.Load()
-	if n == 0 {
-		c.left = math.MaxUint32
-		return false
-	}
-	due := c.left == 1
-	if !due { // the first release
-		due = rand.Uint32N(n) == 0
-	}
-	c.left = 1 + uint32(min(rand.ExpFloat64()*float64(n), math.MaxUint32-1))
-	return due
 }
