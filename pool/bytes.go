@@ -10,7 +10,6 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/magazine"
-	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Bytes keeps byte buffers for whoever needs one next: of messages, requests,
@@ -99,9 +98,7 @@ func (b *Bytes) Get(n int) *[]byte {
 					magazine.Acquire(x)
 				}
 				p := (*[]byte)(x) // SAFETY: see depot
-				if sanitize.Poisons {
-					grantBuffer(p)
-				}
+				grantBuffer(p)
 				*p = (*p)[:n]
 				return p
 			} else {
@@ -126,9 +123,7 @@ func (b *Bytes) Put(p *[]byte) {
 		b.putChecked(p)
 		return
 	}
-	if sanitize.Poisons {
-		b.mustHave(p)
-	}
+	b.mustHave(p)
 	if b == nil || p == nil || uint(cap(*p)-smallest) > largest-smallest {
 		b.refuse(p)
 		return
@@ -141,16 +136,10 @@ func (b *Bytes) Put(p *[]byte) {
 	if cap(*p) != size {
 		*p = (*p)[:0:size]
 	}
-	if b.hooks.Load()&hookPut != 0 {
-		if b.watchPut(p) {
-			if sanitize.Enabled {
-				revokeBuffer(p)
-			}
-			return
-		}
-	}
-	if sanitize.Enabled {
-		revokeBuffer(p)
+	watched := b.hooks.Load()&hookPut != 0 && b.watchPut(p)
+	revokeBuffer(p)
+	if watched {
+		return
 	}
 	if magazine.Race {
 		magazine.Release(unsafe.Pointer(p))
@@ -212,9 +201,7 @@ func (b *Bytes) get(n int) *[]byte {
 		magazine.Acquire(x)
 	}
 	p := (*[]byte)(x) // SAFETY: see depot
-	if sanitize.Poisons {
-		grantBuffer(p)
-	}
+	grantBuffer(p)
 	*p = (*p)[:n]
 	return p
 }

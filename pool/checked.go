@@ -6,7 +6,6 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/layout"
-	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/stale"
 )
 
@@ -44,16 +43,8 @@ func (d *depot) leave(all bool) {
 }
 
 func leave(q *check.Idle, all bool, objects, bytes int) {
-	n, _ := q.Waiting()
-	for range n { // and not those that come meanwhile
-		back, bad := q.Leave(all, objects, bytes)
-		if back == nil {
-			return
-		}
-		back()
-		if bad != nil {
-			check.Raise(bad)
-		}
+	for bad := q.Leave(all, objects, bytes); bad != nil; bad = q.Leave(all, objects, bytes) {
+		check.Raise(bad)
 	}
 }
 
@@ -123,10 +114,10 @@ func loanOf(x unsafe.Pointer, typ reflect.Type, owner string) check.Loan {
 // checks reports whether objects of the pool are checked. The pool is ready.
 func (o *objects) checks() bool { return o.depot.size > 0 && check.Poisons(o.name) }
 
-// getChecked is Get.
-func (o *objects) getChecked(null any) unsafe.Pointer {
+// getWatched is Get where each operation is watched.
+func (o *objects) getWatched(null any) unsafe.Pointer {
 	x := o.get(null)
-	if o.checks() {
+	if check.Enabled && o.checks() {
 		loanOf(x, o.elem, o.title()).Got(nil)
 	}
 	return x
@@ -160,9 +151,7 @@ func (o *objects) putChecked(x unsafe.Pointer) {
 		w.Keeps = layout.HasPointers(l.Type)
 		w.Back = func() {
 			restore()
-			if magazine.Race {
-				magazine.Release(x)
-			}
+			o.takeBack(x)
 			o.depot.put(x, uint(cost))
 		}
 	}

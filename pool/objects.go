@@ -72,12 +72,7 @@ func (o *objects) get(null any) unsafe.Pointer {
 	if x == nil {
 		return o.make()
 	}
-	if magazine.Race {
-		magazine.Acquire(x)
-	}
-	if sanitize.Poisons {
-		sanitize.Grant(x, o.elem.Size())
-	}
+	o.handOut(x)
 	return x
 }
 
@@ -97,9 +92,7 @@ func (o *objects) make() unsafe.Pointer {
 		panic(fmt.Sprintf("pool: newFn of %s returned a nil %s", o.title(), o.typ))
 	}
 	made = true
-	if sanitize.Poisons { // where it returns what was put
-		sanitize.Grant(x, o.elem.Size())
-	}
+	sanitize.Grant(x, o.elem.Size()) // where it returns what was put
 	return x
 }
 
@@ -130,29 +123,38 @@ func (o *objects) putSlow(null any, x unsafe.Pointer) {
 		o.putChecked(x)
 		return
 	}
-	if sanitize.Poisons {
-		sanitize.MustHave(x, o.elem.Size())
-	}
+	sanitize.MustHave(x, o.elem.Size())
 	if o.reset != nil {
 		o.reset(x)
 	}
 	if o.hooks.Load()&hookPut != 0 && o.watchPut(x) {
-		if sanitize.Enabled {
-			sanitize.Revoke(x, o.elem.Size())
-		}
+		o.takeBack(x)
 		return
 	}
 	cost := o.depot.size
 	if o.cost != nil {
 		cost = o.costOf(x)
 	}
+	o.takeBack(x)
+	o.depot.put(x, uint(cost))
+}
+
+// handOut says that somebody has x from now on.
+func (o *objects) handOut(x unsafe.Pointer) {
+	if magazine.Race {
+		magazine.Acquire(x)
+	}
+	sanitize.Grant(x, o.elem.Size())
+}
+
+// takeBack says that nobody has x any more.
+func (o *objects) takeBack(x unsafe.Pointer) {
 	if sanitize.Enabled {
 		sanitize.Revoke(x, o.elem.Size())
 	}
 	if magazine.Race {
 		magazine.Release(x)
 	}
-	o.depot.put(x, uint(cost))
 }
 
 // costOf returns what Cost says of x.

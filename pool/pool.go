@@ -3,9 +3,9 @@ package pool
 import (
 	"unsafe"
 
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A Pool keeps objects of type T that are costly to make, for whoever needs one
@@ -58,8 +58,8 @@ func (p *Pool[T]) Get() *T {
 	if p == nil {
 		return new(T)
 	}
-	if check.Enabled {
-		return (*T)(p.core.getChecked((*T)(nil)))
+	if track.Watched {
+		return (*T)(p.core.getWatched((*T)(nil)))
 	}
 	if p.core.hooks.Load()&hookGet != 0 { // in one condition it would take three jumps
 		return (*T)(p.core.get((*T)(nil)))
@@ -71,9 +71,6 @@ func (p *Pool[T]) Get() *T {
 			c.Leave()
 			if magazine.Race {
 				magazine.Acquire(x)
-			}
-			if sanitize.Poisons {
-				sanitize.Grant(x, unsafe.Sizeof(*new(T)))
 			}
 			return (*T)(x) // SAFETY: see depot
 		} else {
@@ -90,7 +87,7 @@ func (p *Pool[T]) Get() *T {
 // [Pool]) and if [Cost] returns a negative number. It costs what Get does, and
 // what Reset and Cost do; with Cost, some nanoseconds more.
 func (p *Pool[T]) Put(x *T) {
-	if x == nil || p == nil || check.Enabled {
+	if x == nil || p == nil || track.Watched {
 		var o *objects
 		if p != nil {
 			o = &p.core
@@ -98,7 +95,7 @@ func (p *Pool[T]) Put(x *T) {
 		o.putSlow((*T)(nil), unsafe.Pointer(x))
 		return
 	}
-	if sanitize.Poisons || p.core.hooks.Load()&(hookCost|hookPut) != 0 {
+	if p.core.hooks.Load()&(hookCost|hookPut) != 0 {
 		p.core.putSlow((*T)(nil), unsafe.Pointer(x))
 		return
 	}

@@ -12,7 +12,7 @@ import (
 
 // mustHave ends the program if the buffer was put already.
 func (b *Bytes) mustHave(p *[]byte) {
-	if b == nil || p == nil {
+	if !sanitize.Poisons || b == nil || p == nil {
 		return
 	}
 	sanitize.MustHave(unsafe.Pointer(p), unsafe.Sizeof(*p))
@@ -31,12 +31,18 @@ func (l *local) getGranted() unsafe.Pointer {
 
 // revokeBuffer takes a buffer back.
 func revokeBuffer(p *[]byte) {
+	if !sanitize.Enabled {
+		return
+	}
 	sanitize.RevokeAll((*p)[:cap(*p)])
 	sanitize.Revoke(unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
 
 // grantBuffer hands a buffer out.
 func grantBuffer(p *[]byte) {
+	if !sanitize.Poisons {
+		return
+	}
 	sanitize.Grant(unsafe.Pointer(p), unsafe.Sizeof(*p))
 	sanitize.GrantAll((*p)[:cap(*p)])
 }

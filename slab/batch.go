@@ -8,7 +8,6 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
-	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
 )
 
@@ -42,15 +41,10 @@ func (c *core) fill(dst []unsafe.Pointer) {
 	for got < len(dst) {
 		from := got
 		got += c.take(dst[got:])
-		if magazine.Race {
-			for _, p := range dst[from:got] {
-				magazine.Acquire(p)
-			}
+		for _, p := range dst[from:got] {
+			c.handOut(p)
 		}
 		for _, p := range dst[from:got] {
-			if sanitize.Poisons {
-				sanitize.Grant(p, c.size)
-			}
 			if c.init != nil && !c.stay() {
 				c.init(p)
 			}
@@ -89,16 +83,9 @@ func (c *core) freeBatch(list pointers) {
 		return
 	}
 	for _, p := range ps {
-		if sanitize.Poisons {
-			sanitize.MustHave(p, c.size)
-		}
+		sanitize.MustHave(p, c.size)
 		c.wipe(p)
-		if sanitize.Enabled {
-			sanitize.Revoke(p, c.size)
-		}
-		if magazine.Race {
-			magazine.Release(p)
-		}
+		c.takeBack(p)
 	}
 	for len(ps) > 0 {
 		n, bad := c.give(ps)

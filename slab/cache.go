@@ -3,9 +3,8 @@ package slab
 import (
 	"unsafe"
 
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
-	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A Cache hands out objects of type T one by one and takes them back one by one.
@@ -42,7 +41,7 @@ func NewCache[T any](opts ...Option) *Cache[T] {
 // reached; it never waits. It costs a few nanoseconds, and once for each
 // magazine of up to 57 objects a lock that is held for a few instructions.
 func (c *Cache[T]) Alloc() *T {
-	if c.core.hooks.Load()&(hookOptions|hookAlloc) != 0 || check.Enabled {
+	if c.core.hooks.Load()&(hookOptions|hookAlloc) != 0 || track.Watched {
 		return (*T)(c.core.mustAlloc((*T)(nil)))
 	}
 	pid := magazine.Enter()
@@ -52,9 +51,6 @@ func (c *Cache[T]) Alloc() *T {
 			cell.Leave()
 			if magazine.Race {
 				magazine.Acquire(p)
-			}
-			if sanitize.Poisons {
-				sanitize.Grant(p, unsafe.Sizeof(*new(T)))
 			}
 			return (*T)(p)
 		} else {
@@ -78,8 +74,8 @@ func (c *Cache[T]) TryAlloc() (*T, error) {
 // if p is nil, and for mistakes that it or another call made before; see
 // [Cache]. It costs what Alloc does, and the time to clear the object.
 func (c *Cache[T]) Free(p *T) {
-	if p == nil || c.core.hooks.Load()&(hookOptions|hookFree) != 0 || unsafe.Sizeof(*p) > wide || check.Enabled || sanitize.Poisons {
-		if !c.core.usual(unsafe.Pointer(p)) {
+	if p == nil || c.core.hooks.Load()&(hookOptions|hookFree) != 0 || unsafe.Sizeof(*p) > wide || track.Watched {
+		if !c.core.plain(unsafe.Pointer(p)) {
 			c.core.free((*T)(nil), unsafe.Pointer(p))
 			return
 		}

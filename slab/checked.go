@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/magazine"
 )
 
 // In the check build each object is known by its address, and one that is freed is
@@ -41,21 +40,18 @@ func (c *core) freeChecked(p unsafe.Pointer) {
 
 // leave gives objects that have waited long enough, or all, to the magazines.
 func (c *core) leave(all bool) {
-	for range c.checked.Waiting() { // and not those that come meanwhile
-		h, bad := c.checked.Leave(all)
-		if h.P == nil {
+	for {
+		bad := c.checked.Leave(all, func(h check.Held) {
+			c.wipe(h.P)
+			if h.Restore != nil {
+				h.Restore()
+			}
+			c.takeBack(h.P)
+			c.giveOne(h.P)
+		})
+		if bad == nil {
 			return
 		}
-		c.wipe(h.P)
-		if h.Restore != nil {
-			h.Restore()
-		}
-		if magazine.Race {
-			magazine.Release(h.P)
-		}
-		c.giveOne(h.P)
-		if bad != nil {
-			check.Raise(bad)
-		}
+		check.Raise(bad)
 	}
 }

@@ -255,9 +255,7 @@ func (c *core) load() *magazine.Magazine {
 		c.mu.Unlock()
 		gccycle.Check()
 		mem := c.make(c.slabs.n) // may have to help the collector
-		if sanitize.Poisons {
-			sanitize.Withhold(mem, uintptr(c.slabs.bytes()))
-		}
+		sanitize.Withhold(mem, uintptr(c.slabs.bytes()))
 		c.mu.Lock()
 		c.slabs.add(mem)
 	}
@@ -279,9 +277,7 @@ func (c *core) buildAll(m *magazine.Magazine) {
 	defer func() {
 		if now != nil {
 			c.wipe(now)
-			if sanitize.Poisons {
-				sanitize.Withhold(now, c.size)
-			}
+			sanitize.Withhold(now, c.size)
 			c.mu.Lock()
 			c.misses-- // nobody gets an object
 			for p := m.Take(); p != nil; p = m.Take() {
@@ -298,13 +294,9 @@ func (c *core) buildAll(m *magazine.Magazine) {
 			continue
 		}
 		now = p
-		if sanitize.Poisons {
-			sanitize.Grant(p, c.size)
-		}
+		sanitize.Grant(p, c.size)
 		c.init(p)
-		if sanitize.Poisons {
-			sanitize.Withhold(p, c.size)
-		}
+		sanitize.Withhold(p, c.size)
 		now = nil
 		s.state[i] |= built
 	}
@@ -322,12 +314,7 @@ func (c *core) emptyMagazine() *magazine.Magazine {
 // the cache's or not out goes nowhere: there is a panic under way already.
 func (c *core) giveBack(p unsafe.Pointer) {
 	c.wipe(p)
-	if sanitize.Enabled {
-		sanitize.Revoke(p, c.size)
-	}
-	if magazine.Race {
-		magazine.Release(p)
-	}
+	c.takeBack(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.size == 0 {

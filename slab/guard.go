@@ -3,10 +3,9 @@ package slab
 import (
 	"unsafe"
 
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/guard"
 	"github.com/haven-mem/haven/internal/registry"
-	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // The sampled guard: package internal/guard.
@@ -137,10 +136,10 @@ func (c *core) unguard(p unsafe.Pointer) unsafe.Pointer {
 	return q
 }
 
-// usual reports whether the fast path may free p although there are hooks: the cache
+// plain reports whether the fast path may free p although there are hooks: the cache
 // has no options, and p is not guarded.
 //
 //go:noinline
-func (c *core) usual(p unsafe.Pointer) bool {
-	return p != nil && c.hooks.Load()&hookOptions == 0 && c.opened.Load() && c.size <= wide && !check.Enabled && !sanitize.Poisons && !guard.Perhaps(p)
+func (c *core) plain(p unsafe.Pointer) bool {
+	return p != nil && c.hooks.Load()&hookOptions == 0 && c.opened.Load() && c.size <= wide && !track.Watched && !guard.Perhaps(p)
 }

@@ -110,11 +110,8 @@ const maxMagazine = 1024
 // check. With more than a thousand objects in use, it takes them from their slabs
 // about 500 at a time, which costs some nanoseconds for each.
 func (l *Local[T]) Alloc() *T {
-	if check.Enabled {
-		return (*T)(l.core.bind((*T)(nil), unsafe.Pointer(l)).allocChecked())
-	}
-	if sanitize.Poisons {
-		return (*T)(l.core.bind((*T)(nil), unsafe.Pointer(l)).allocGranted())
+	if track.Watched {
+		return (*T)(l.core.bind((*T)(nil), unsafe.Pointer(l)).allocWatched())
 	}
 	if l.i == 0 {
 		l.refill()

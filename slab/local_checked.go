@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/sanitize"
 )
 
 // A Local in the check build: as a cache, it knows its objects by their addresses,
@@ -16,11 +17,12 @@ func (l *local) begin() *check.Busy {
 	return &l.busy
 }
 
-// allocChecked is Alloc.
-func (l *local) allocChecked() unsafe.Pointer {
+// allocWatched is Alloc where each operation is watched.
+func (l *local) allocWatched() unsafe.Pointer {
 	defer l.begin().Exit()
 	p := l.pop()
 	l.checked.Alloc(p, "", l.title(), l.typ)
+	sanitize.Grant(p, l.size)
 	return p
 }
 
@@ -63,18 +65,10 @@ func (l *local) leaveBusy() *check.Report {
 // leave gives objects that have waited long enough, or all, to the magazine, up to one
 // that was written to.
 func (l *local) leave(all bool) *check.Report {
-	for range l.checked.Waiting() {
-		h, bad := l.checked.Leave(all)
-		if h.P == nil {
-			break
-		}
+	return l.checked.Leave(all, func(h check.Held) {
 		l.wipe(h.P)
 		l.giveOne(h.P)
-		if bad != nil {
-			return bad
-		}
-	}
-	return nil
+	})
 }
 
 // pop is Alloc, but for what is to be noted.

@@ -41,9 +41,7 @@ func (l *local) addSlab() {
 	if rest := n % 64; rest != 0 {
 		s.free[len(s.free)-1] = 1<<rest - 1
 	}
-	if sanitize.Poisons {
-		sanitize.Withhold(s.mem, uintptr(n)*l.size)
-	}
+	sanitize.Withhold(s.mem, uintptr(n)*l.size)
 	base := addressOf(s.mem)
 	l.low, _ = slices.BinarySearch(l.bases, base)
 	l.bases = slices.Insert(l.bases, l.low, base)

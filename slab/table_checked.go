@@ -41,16 +41,8 @@ func (t *table) putAside(s *slotHead, p unsafe.Pointer, place uint32) *check.Rep
 		return nil
 	}
 	t.checked.Free(p, free)
-	for range t.checked.Waiting() {
-		h, bad := t.checked.Leave(false)
-		if h.P == nil {
-			break
-		}
+	return t.checked.Leave(false, func(h check.Held) {
 		t.wipe(h.P)
 		h.Restore()
-		if bad != nil {
-			return bad
-		}
-	}
-	return nil
+	})
 }

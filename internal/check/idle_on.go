@@ -104,11 +104,27 @@ func (q *Idle) Wait(x Waiter) {
 	q.held.Add(int64(x.Cost))
 }
 
-// Leave takes what has waited longest out of the queue, if there are more than so
-// many objects or bytes in it, or too many bytes in all queues, or all are asked
-// for. It returns nil if none is to leave, and the report if it was written to. The
-// caller calls the function.
-func (q *Idle) Leave(all bool, objects, bytes int) (back func(), bad *Report) {
+// Leave has what waits and is to leave the queue go back, what has waited longest first:
+// as long as there are more than so many objects or bytes in it, or too many bytes in all
+// queues, or all of it. It returns the report for the first that was written to, with
+// which it ends.
+func (q *Idle) Leave(all bool, objects, bytes int) *Report {
+	n, _ := q.Waiting()
+	for range n { // and not those that come meanwhile
+		back, bad := q.next(all, objects, bytes)
+		if back == nil {
+			break
+		}
+		back()
+		if bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+// next takes what is next out of the queue and returns what puts it back, or nil.
+func (q *Idle) next(all bool, objects, bytes int) (back func(), bad *Report) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := len(q.queue)

@@ -15,5 +15,5 @@ func Dropped(r *Released) {}
 
 func (q *Idle) Put(l Loan, header unsafe.Pointer) (*Released, *Report) { return nil, nil }
 func (q *Idle) Wait(x Waiter)                                          {}
-func (q *Idle) Leave(all bool, objects, bytes int) (func(), *Report)   { return nil, nil }
+func (q *Idle) Leave(all bool, objects, bytes int) *Report             { return nil }
 func (q *Idle) Waiting() (objects, bytes int)                          { return 0, 0 }

@@ -14,5 +14,5 @@ type Objects struct{}
 func (o *Objects) Alloc(p unsafe.Pointer, name, owner string, t reflect.Type) {}
 func (o *Objects) Check(p unsafe.Pointer, owner string) *Report               { return nil }
 func (o *Objects) Free(p unsafe.Pointer, restore func())                      {}
-func (o *Objects) Leave(all bool) (Held, *Report)                             { return Held{}, nil }
+func (o *Objects) Leave(all bool, back func(Held)) *Report                    { return nil }
 func (o *Objects) Waiting() int                                               { return 0 }

@@ -103,10 +103,25 @@ func (o *Objects) Free(p unsafe.Pointer, restore func()) {
 	o.held.Add(int64(x.what.size()))
 }
 
-// Leave takes the object that has waited longest out of the queue, if there are too
-// many bytes in all queues, or all are asked for. It returns a zero Held if none is
-// to leave, and the report if the object was written to. The caller clears it.
-func (o *Objects) Leave(all bool) (Held, *Report) {
+// Leave has back take the objects that wait and are to leave the queue, the one that has
+// waited longest first: as long as there are too many bytes in all queues, or all of them.
+// It returns the report for the first that was written to, with which it ends.
+func (o *Objects) Leave(all bool, back func(Held)) *Report {
+	for range o.Waiting() { // and not those that come meanwhile
+		h, bad := o.next(all)
+		if h.P == nil {
+			break
+		}
+		back(h)
+		if bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+// next takes the next object out of the queue, or returns a zero Held.
+func (o *Objects) next(all bool) (Held, *Report) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 || !all && waiting.Load() <= int64(set.quarantine) {

@@ -15,8 +15,8 @@ import (
 // watched: 1 for each, 0 for none.
 const Variable = "HAVEN_STALE"
 
-// usual is what holds where the variable is not set.
-const usual = 1024
+// defaultRate is what holds where the variable is not set.
+const defaultRate = 1024
 
 var (
 	// every is 1 in how many releases is watched; 0: none.
@@ -26,7 +26,7 @@ var (
 )
 
 func init() {
-	n := uint32(usual)
+	n := uint32(defaultRate)
 	if check.Enabled {
 		n = 1
 	}

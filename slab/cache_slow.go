@@ -25,13 +25,24 @@ func (c *core) takeOne() unsafe.Pointer {
 	var one [1]unsafe.Pointer
 	c.take(one[:])
 	p := one[0]
+	c.handOut(p)
+	return p
+}
+
+// handOut says that somebody has p from now on.
+func (c *core) handOut(p unsafe.Pointer) {
 	if magazine.Race {
 		magazine.Acquire(p)
 	}
-	if sanitize.Poisons {
-		sanitize.Grant(p, c.size)
+	sanitize.Grant(p, c.size)
+}
+
+// takeBack says that nobody has p any more.
+func (c *core) takeBack(p unsafe.Pointer) {
+	sanitize.Revoke(p, c.size)
+	if magazine.Race {
+		magazine.Release(p)
 	}
-	return p
 }
 
 // slowFree is Free when the current magazine is full.
@@ -96,9 +107,7 @@ func (c *core) free(null any, p unsafe.Pointer) {
 	if check.Enabled && !c.checkFree(p) {
 		return
 	}
-	if sanitize.Poisons {
-		sanitize.MustHave(p, c.size)
-	}
+	sanitize.MustHave(p, c.size)
 	if c.hooks.Load()&hookFree != 0 {
 		p = c.unguard(p)
 	}
@@ -119,12 +128,7 @@ func (c *core) free(null any, p unsafe.Pointer) {
 		c.freeChecked(p)
 		return
 	}
-	if sanitize.Enabled {
-		sanitize.Revoke(p, c.size)
-	}
-	if magazine.Race {
-		magazine.Release(p)
-	}
+	c.takeBack(p)
 	// The capacity comes back when the object is there; but also if there is
 	// something wrong with others.
 	defer c.release(1)
