@@ -45,13 +45,18 @@ func (l *lane) begin(site func() check.Site) *check.Busy {
 	if !check.Enabled {
 		return nil
 	}
-	b := &l.shadow.Get().busy
-	if l.a != nil {
-		b.Original(l.owner)
-		b = l.a.busy.Get()
-	}
+	l.shadow.Get().busy.Original(l.owner)
+	b := l.busy()
 	b.Enter(site(), l.owner)
 	return b
+}
+
+// busy is what finds that two goroutines use the lane, or its arena, at once.
+func (l *lane) busy() *check.Busy {
+	if l.a != nil {
+		return l.a.busy.Get()
+	}
+	return &l.shadow.Get().busy
 }
 
 // shadowOf returns the shadow of a chunk, made at first use.

@@ -18,7 +18,7 @@ import (
 
 // releasing returns the release of what is in use.
 func (a *Arena) releasing(d track.Due) *track.Release {
-	return track.Begin(d, track.Owner{Kind: "arena", Name: a.name, Made: a.made, Title: a.title}, len(a.listed),
+	return track.Begin(d, track.Owner{Kind: "arena", Name: a.name, Made: a.made, Title: a.title, Busy: a.busy.Get()}, len(a.listed),
 		func(i int) int { return a.listed[i].reserved() * a.listed[i].size })
 }
 
@@ -27,6 +27,9 @@ func (l *lane) releasing(d track.Due) *track.Release {
 	o := track.Owner{Kind: "lane", Title: l.owner}
 	if l.a != nil {
 		o.Kind, o.Name, o.Made = "arena", l.a.name, l.a.made
+	}
+	if check.Enabled {
+		o.Busy = l.busy()
 	}
 	return track.Begin(d, o, 1, func(int) int { return l.reserved() * l.size })
 }

@@ -175,19 +175,15 @@ func TestIdleBounds(t *testing.T) {
 		left := 0
 		for range 200 {
 			r, _ := q.Put(loanOf(unsafe.Pointer(new(lent))), nil)
-			q.Wait(Waiter{What: []*Released{r}, Cost: 100, Keeps: c.keeps, Back: func() {}})
-			if back, bad := q.Leave(false, c.objects, c.bytes); bad != nil {
+			q.Wait(Waiter{What: []*Released{r}, Cost: 100, Keeps: c.keeps, Back: func() { left++ }})
+			if bad := q.Leave(false, c.objects, c.bytes); bad != nil {
 				t.Fatal(bad)
-			} else if back != nil {
-				left++
 			}
 		}
 		if n, _ := q.Waiting(); n != c.want || left != 200-n {
 			t.Errorf("%+v: %d wait, %d left", c, n, left)
 		}
-		for back, _ := q.Leave(true, 0, 0); back != nil; back, _ = q.Leave(true, 0, 0) {
-			left++
-		}
+		q.Leave(true, 0, 0)
 		if n, bytes := q.Waiting(); n != 0 || bytes != 0 || left != 200 || q.held.Load() != 0 {
 			t.Errorf("%+v: %d wait, %d bytes, %d left", c, n, bytes, left)
 		}

@@ -15,6 +15,7 @@ type Owner struct {
 	Kind, Name string
 	Made       *leak.Site    // where it was made, or nil
 	Title      func() string // in reports
+	Busy       *check.Busy   // what finds two goroutines at once; nil in builds that do not
 }
 
 // A Release is memory that one owner takes back at one time, and is watched. A nil Release
@@ -105,6 +106,8 @@ func (r *Release) End() {
 	}
 	r.stale.Watch()
 	if check.Enabled && len(r.list) > 0 {
+		r.owner.Busy.Enter(r.site, r.owner.Title)
+		defer r.owner.Busy.Exit()
 		check.Retire(check.Retired{List: r.list, Left: r.later()})
 	}
 }
