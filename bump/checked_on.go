@@ -25,7 +25,7 @@ const zone = check.Zone
 // not "a bump arena".
 type shadow struct {
 	owner string
-	busy  check.Busy
+	busy  check.Only[check.Busy]
 }
 
 // A known is what a root has besides.
@@ -56,8 +56,8 @@ func newChecked[T any](a *Arena) *T {
 		a.unusable("New")
 	}
 	site := check.Here(2)
-	a.busy.Enter(site, a.title)
-	defer a.busy.Exit()
+	a.busy.Get().Enter(site, a.title)
+	defer a.busy.Get().Exit()
 	cells := unsafe.Sizeof(cell[T]{}) + 2*zone
 	if a.left <= cells {
 		a.grow(cells)
@@ -75,8 +75,8 @@ func newChecked[T any](a *Arena) *T {
 // noteLow takes down the latest low allocation, which has size bytes.
 func (a *Arena) noteLow(size uintptr) {
 	site := check.Here(3)
-	a.busy.Enter(site, a.title)
-	defer a.busy.Exit()
+	a.busy.Get().Enter(site, a.title)
+	defer a.busy.Get().Exit()
 	a.open.add()
 	a.root.seen.Low(a.last, size, site)
 	check.RaiseAll(a.root.seen.Lost(false))
@@ -132,8 +132,8 @@ func (a *Arena) retire(keep bool) bool {
 		return false
 	}
 	site := check.Release()
-	a.busy.Enter(site, a.title)
-	defer a.busy.Exit()
+	a.busy.Get().Enter(site, a.title)
+	defer a.busy.Get().Exit()
 	x := check.Retired{List: make([]check.Released, 0, len(old.chunks))}
 	for i := range old.chunks {
 		b := &old.chunks[i]

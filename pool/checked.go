@@ -39,7 +39,7 @@ func (k *keeper) leave() {
 // leave has objects leave that have waited long enough, or all.
 func (d *depot) leave(all bool) {
 	k := d.keeper
-	leave(&d.checked, all, k.max, k.maxBytes)
+	leave(d.checked.Get(), all, k.max, k.maxBytes)
 }
 
 func leave(q *check.Idle, all bool, objects, bytes int) {
@@ -67,7 +67,7 @@ func (d *depot) wait(x check.Waiter, r *stale.Release, typ string, at *byte, byt
 			r.Watch()
 		}
 	}
-	d.checked.Wait(x)
+	d.checked.Get().Wait(x)
 	d.leave(false)
 }
 
@@ -136,7 +136,7 @@ func (o *objects) putChecked(x unsafe.Pointer) {
 	if o.cost != nil {
 		cost = o.costOf(x)
 	}
-	what := put(&o.depot.checked, l, nil)
+	what := put(o.depot.checked.Get(), l, nil)
 	if what == nil {
 		return
 	}

@@ -51,7 +51,7 @@ func (b *Bytes) putChecked(p *[]byte) {
 	size := classSize(i)
 	s = s[:0:size]
 	d := b.class(i)
-	what := put(&d.checked, b.loan(s, size), header.P)
+	what := put(d.checked.Get(), b.loan(s, size), header.P)
 	if what == nil {
 		return
 	}

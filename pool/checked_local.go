@@ -14,8 +14,8 @@ func (l *local) checks() bool { return l.elem.Size() > 0 && check.Poisons(l.name
 
 // begin begins an operation in which nothing calls back into the program.
 func (l *local) begin() *check.Busy {
-	l.busy.Enter(check.Here(3), l.title)
-	return &l.busy
+	l.busy.Get().Enter(check.Here(3), l.title)
+	return l.busy.Get()
 }
 
 // getChecked is Get.
@@ -44,12 +44,12 @@ func (l *local) putChecked(x unsafe.Pointer) {
 	if l.reset != nil {
 		l.callReset(x)
 	}
-	what := put(&l.checked, n, nil)
+	what := put(l.checked.Get(), n, nil)
 	if what == nil {
 		return
 	}
 	l.wait(x, n, what)
-	leave(&l.checked, false, l.most(), none)
+	leave(l.checked.Get(), false, l.most(), none)
 }
 
 // wait has x wait.
@@ -58,7 +58,7 @@ func (l *local) wait(x unsafe.Pointer, n check.Loan, what *check.Released) {
 	object := reflect.NewAt(n.Type, x).Elem()
 	restore := keep(object)
 	object.SetZero()
-	l.checked.Wait(check.Waiter{
+	l.checked.Get().Wait(check.Waiter{
 		What: []*check.Released{what}, Cost: int(n.Type.Size()), Keeps: layout.HasPointers(n.Type),
 		Back: func() {
 			restore()

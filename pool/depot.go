@@ -44,7 +44,7 @@ type depot struct {
 	least int // the shortest that idle was since the last step
 	spare *magazine.Magazine
 
-	checked check.Idle // what comes before the magazines in the check build
+	checked check.Only[check.Idle] // what comes before the magazines in the check build
 
 	counts
 	lastOps uint64 // at the last step

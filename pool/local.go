@@ -43,8 +43,8 @@ type local struct {
 	max   int                   // 0: localMax
 	name  string
 
-	checked check.Idle
-	busy    check.Busy
+	checked check.Only[check.Idle]
+	busy    check.Only[check.Busy]
 
 	misses                                  uint64
 	droppedFull, droppedPanic, droppedTwice uint64
@@ -180,7 +180,7 @@ func (l *local) fill(null any) {
 	l.misses++
 	used := int(l.misses - l.dropped())
 	if check.Enabled {
-		n, _ := l.checked.Waiting()
+		n, _ := l.checked.Get().Waiting()
 		used -= n
 	}
 	l.high = max(l.high, used)
@@ -280,7 +280,7 @@ func (l *local) stats() Stats {
 		s.Idle++
 	}
 	if check.Enabled { // what waits is idle
-		n, _ := l.checked.Waiting()
+		n, _ := l.checked.Get().Waiting()
 		s.Idle += n
 	}
 	s.Depot = s.Idle

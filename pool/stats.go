@@ -176,7 +176,7 @@ func (d *depot) stats(s *Stats) ClassStats {
 		}
 	})
 	if check.Enabled { // what waits is idle
-		n, bytes := d.checked.Waiting()
+		n, bytes := d.checked.Get().Waiting()
 		c.Idle += n
 		c.Puts += uint64(n)
 		s.Cached += n

@@ -12,14 +12,14 @@ import (
 // an object that waits are reported at once, or when it leaves the queue.
 
 // noteAlloc takes down that p was handed out.
-func (c *core) noteAlloc(p unsafe.Pointer) { c.checked.Alloc(p, c.name, c.title(), c.typ) }
+func (c *core) noteAlloc(p unsafe.Pointer) { c.checked.Get().Alloc(p, c.name, c.title(), c.typ) }
 
 // checkFree reports a Free that is a mistake, which is to change nothing.
 func (c *core) checkFree(p unsafe.Pointer) (ok bool) {
 	if c.size == 0 {
 		return true
 	}
-	bad := c.checked.Check(p, c.title())
+	bad := c.checked.Get().Check(p, c.title())
 	if bad != nil {
 		check.Raise(bad)
 	}
@@ -33,7 +33,7 @@ func (c *core) freeChecked(p unsafe.Pointer) {
 		restore = c.copyOf(p)
 		c.wipe(p)
 	}
-	c.checked.Free(p, restore)
+	c.checked.Get().Free(p, restore)
 	c.release(1)
 	c.leave(false)
 }
@@ -41,7 +41,7 @@ func (c *core) freeChecked(p unsafe.Pointer) {
 // leave gives objects that have waited long enough, or all, to the magazines.
 func (c *core) leave(all bool) {
 	for {
-		bad := c.checked.Leave(all, func(h check.Held) {
+		bad := c.checked.Get().Leave(all, func(h check.Held) {
 			c.wipe(h.P)
 			if h.Restore != nil {
 				h.Restore()

@@ -28,7 +28,7 @@ type core struct {
 	limit       int                  // objects in a magazine
 	cap         int64                // 0: none
 
-	checked check.Objects
+	checked check.Only[check.Objects]
 	live    atomic.Int64 // objects allocated, where there is a capacity
 
 	// moving is held while magazines of retired cells are on their way to the

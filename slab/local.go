@@ -69,8 +69,8 @@ type local struct {
 	low   int         // no slab before slabs[low] has a free object
 	last  int         // the slab where find found its last object
 
-	checked check.Objects
-	busy    check.Busy
+	checked check.Only[check.Objects]
+	busy    check.Only[check.Busy]
 	watched track.Countdown // slabs given back to the next one that is watched
 }
 

@@ -13,15 +13,17 @@ import (
 
 // begin begins an operation, in which nothing calls back into the program.
 func (l *local) begin() *check.Busy {
-	l.busy.Enter(check.Here(3), l.title)
-	return &l.busy
+	l.busy.Get().Enter(check.Here(3), l.title)
+	return l.busy.Get()
 }
 
 // allocWatched is Alloc where each operation is watched.
 func (l *local) allocWatched() unsafe.Pointer {
 	defer l.begin().Exit()
 	p := l.pop()
-	l.checked.Alloc(p, "", l.title(), l.typ)
+	if check.Enabled {
+		l.checked.Get().Alloc(p, "", l.title(), l.typ)
+	}
 	sanitize.Grant(p, l.size)
 	return p
 }
@@ -40,17 +42,17 @@ func (l *local) freeOne(p unsafe.Pointer) *check.Report {
 		l.giveOne(p)
 		return nil
 	}
-	if bad := l.checked.Check(p, l.title()); bad != nil {
+	if bad := l.checked.Get().Check(p, l.title()); bad != nil {
 		return bad
 	}
 	l.wipe(p)
-	l.checked.Free(p, nil)
+	l.checked.Get().Free(p, nil)
 	return l.leave(false)
 }
 
 // leaveAll gives all objects that wait to the magazine.
 func (l *local) leaveAll() {
-	for l.checked.Waiting() > 0 {
+	for l.checked.Get().Waiting() > 0 {
 		if bad := l.leaveBusy(); bad != nil {
 			check.Raise(bad)
 		}
@@ -65,7 +67,7 @@ func (l *local) leaveBusy() *check.Report {
 // leave gives objects that have waited long enough, or all, to the magazine, up to one
 // that was written to.
 func (l *local) leave(all bool) *check.Report {
-	return l.checked.Leave(all, func(h check.Held) {
+	return l.checked.Get().Leave(all, func(h check.Held) {
 		l.wipe(h.P)
 		l.giveOne(h.P)
 	})

@@ -30,7 +30,7 @@ func (l *Local[T]) Stats() LocalStats {
 func (l *local) stats() LocalStats {
 	free := l.front.i
 	if check.Enabled { // what waits is free
-		free += l.checked.Waiting()
+		free += l.checked.Get().Waiting()
 	}
 	s := LocalStats{
 		Type:       l.typ.String(),

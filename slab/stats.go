@@ -94,7 +94,7 @@ func (c *core) stats() Stats {
 		s.Frees += uint64(pushes)
 	})
 	if check.Enabled { // what waits is free
-		n := c.checked.Waiting()
+		n := c.checked.Get().Waiting()
 		s.Cached += n
 		s.Frees += uint64(n)
 	}

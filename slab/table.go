@@ -70,8 +70,8 @@ type table struct {
 	chunk    reflect.Type // a []tableSlot[T]
 	slotSize uintptr
 
-	checked check.Objects
-	busy    check.Busy
+	checked check.Only[check.Objects]
+	busy    check.Only[check.Busy]
 
 	slots    int // in all chunks
 	retired  int

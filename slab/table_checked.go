@@ -12,14 +12,14 @@ import (
 
 // begin begins an operation, in which nothing calls back into the program.
 func (t *table) begin() *check.Busy {
-	t.busy.Enter(check.Here(3), t.title)
-	return &t.busy
+	t.busy.Get().Enter(check.Here(3), t.title)
+	return t.busy.Get()
 }
 
 // noteInsert takes down that the memory at p has an element.
 func (t *table) noteInsert(p unsafe.Pointer) {
 	defer t.begin().Exit()
-	t.checked.Alloc(p, t.name, t.title(), t.typ)
+	t.checked.Get().Alloc(p, t.name, t.title(), t.typ)
 }
 
 // removeChecked poisons p, the element of s, which is zero, and has it wait.
@@ -40,8 +40,8 @@ func (t *table) putAside(s *slotHead, p unsafe.Pointer, place uint32) *check.Rep
 		free()
 		return nil
 	}
-	t.checked.Free(p, free)
-	return t.checked.Leave(false, func(h check.Held) {
+	t.checked.Get().Free(p, free)
+	return t.checked.Get().Leave(false, func(h check.Held) {
 		t.wipe(h.P)
 		h.Restore()
 	})

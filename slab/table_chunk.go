@@ -140,7 +140,7 @@ func (t *table) checkInvariants() {
 			}
 		}
 	}
-	if slots != t.slots || live != t.len || retired != t.retired || slots != live+retired+t.checked.Waiting() {
+	if slots != t.slots || live != t.len || retired != t.retired || slots != live+retired+t.checked.Get().Waiting() {
 		panic(fmt.Sprintf("slab: %d slots, %d in use, %d retired: %v", slots, live, retired, t))
 	}
 }

@@ -1,4 +1,4 @@
-//go:build haven_check && !(!race && gc && go1.24 && !go1.28 && !haven_nolinkname)
+//go:build !(haven_check && !race && gc && go1.24 && !go1.28 && !haven_nolinkname)
 
 package check
 

@@ -1,5 +1,3 @@
-//go:build haven_check
-
 package check
 
 import (
@@ -13,11 +11,6 @@ import (
 
 	"github.com/haven-mem/haven/internal/registry"
 )
-
-// Zone is the size in bytes of a red zone. There is one before each allocation in
-// untyped memory and one right behind the bytes that were asked for, wherever
-// alignment would put the next allocation.
-const Zone = 8
 
 // zoneByte is what red zones hold: not a character, in UTF-8 at no place, and not
 // what released memory holds.

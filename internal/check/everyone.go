@@ -1,5 +1,3 @@
-//go:build haven_check
-
 package check
 
 import "github.com/haven-mem/haven/internal/registry"

@@ -1,5 +1,3 @@
-//go:build haven_check
-
 package check
 
 import (

@@ -1,5 +1,0 @@
-//go:build !haven_check
-
-package check
-
-func verifyObjects() []*Report { return nil }
