@@ -7,6 +7,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/layout"
 	"github.com/haven-mem/haven/internal/stale"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // In the check build what is put is poisoned, and waits in a queue before it goes to
@@ -151,7 +152,7 @@ func (o *objects) putChecked(x unsafe.Pointer) {
 		w.Keeps = layout.HasPointers(l.Type)
 		w.Back = func() {
 			restore()
-			o.takeBack(x)
+			track.Back(x, uintptr(o.depot.size))
 			o.depot.put(x, uint(cost))
 		}
 	}

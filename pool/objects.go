@@ -10,6 +10,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // An objects is what Pools of all types have in common. Each function with a type
@@ -72,7 +73,7 @@ func (o *objects) get(null any) unsafe.Pointer {
 	if x == nil {
 		return o.make()
 	}
-	o.handOut(x)
+	track.Out(x, uintptr(o.depot.size))
 	return x
 }
 
@@ -128,33 +129,15 @@ func (o *objects) putSlow(null any, x unsafe.Pointer) {
 		o.reset(x)
 	}
 	if o.hooks.Load()&hookPut != 0 && o.watchPut(x) {
-		o.takeBack(x)
+		track.Back(x, uintptr(o.depot.size))
 		return
 	}
 	cost := o.depot.size
 	if o.cost != nil {
 		cost = o.costOf(x)
 	}
-	o.takeBack(x)
+	track.Back(x, uintptr(o.depot.size))
 	o.depot.put(x, uint(cost))
-}
-
-// handOut says that somebody has x from now on.
-func (o *objects) handOut(x unsafe.Pointer) {
-	if magazine.Race {
-		magazine.Acquire(x)
-	}
-	sanitize.Grant(x, o.elem.Size())
-}
-
-// takeBack says that nobody has x any more.
-func (o *objects) takeBack(x unsafe.Pointer) {
-	if sanitize.Enabled {
-		sanitize.Revoke(x, o.elem.Size())
-	}
-	if magazine.Race {
-		magazine.Release(x)
-	}
 }
 
 // costOf returns what Cost says of x.

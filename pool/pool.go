@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/magazine"
-	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/track"
 )
 
@@ -102,11 +101,8 @@ func (p *Pool[T]) Put(x *T) {
 	if p.core.reset != nil {
 		p.core.reset(unsafe.Pointer(x))
 	}
-	if sanitize.Enabled {
-		sanitize.Revoke(unsafe.Pointer(x), unsafe.Sizeof(*x))
-	}
 	if magazine.Race {
-		magazine.Release(unsafe.Pointer(x))
+		track.Back(unsafe.Pointer(x), unsafe.Sizeof(*x))
 	}
 	pid := magazine.Enter()
 	if t := p.core.depot.set.Table(); t != nil && t.Has(pid) {

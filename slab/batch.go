@@ -9,6 +9,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // AllocBatch fills dst with objects, each as Alloc returns it: all of dst, or
@@ -42,7 +43,7 @@ func (c *core) fill(dst []unsafe.Pointer) {
 		from := got
 		got += c.take(dst[got:])
 		for _, p := range dst[from:got] {
-			c.handOut(p)
+			track.Out(p, c.size)
 		}
 		for _, p := range dst[from:got] {
 			if c.init != nil && !c.stay() {
@@ -85,7 +86,7 @@ func (c *core) freeBatch(list pointers) {
 	for _, p := range ps {
 		sanitize.MustHave(p, c.size)
 		c.wipe(p)
-		c.takeBack(p)
+		track.Back(p, c.size)
 	}
 	for len(ps) > 0 {
 		n, bad := c.give(ps)

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // What Alloc and Free do when the fast path is not enough: caches with a
@@ -25,24 +25,8 @@ func (c *core) takeOne() unsafe.Pointer {
 	var one [1]unsafe.Pointer
 	c.take(one[:])
 	p := one[0]
-	c.handOut(p)
+	track.Out(p, c.size)
 	return p
-}
-
-// handOut says that somebody has p from now on.
-func (c *core) handOut(p unsafe.Pointer) {
-	if magazine.Race {
-		magazine.Acquire(p)
-	}
-	sanitize.Grant(p, c.size)
-}
-
-// takeBack says that nobody has p any more.
-func (c *core) takeBack(p unsafe.Pointer) {
-	sanitize.Revoke(p, c.size)
-	if magazine.Race {
-		magazine.Release(p)
-	}
 }
 
 // slowFree is Free when the current magazine is full.
@@ -128,7 +112,7 @@ func (c *core) free(null any, p unsafe.Pointer) {
 		c.freeChecked(p)
 		return
 	}
-	c.takeBack(p)
+	track.Back(p, c.size)
 	// The capacity comes back when the object is there; but also if there is
 	// something wrong with others.
 	defer c.release(1)

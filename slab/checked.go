@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // In the check build each object is known by its address, and one that is freed is
@@ -46,7 +47,7 @@ func (c *core) leave(all bool) {
 			if h.Restore != nil {
 				h.Restore()
 			}
-			c.takeBack(h.P)
+			track.Back(h.P, c.size)
 			c.giveOne(h.P)
 		})
 		if bad == nil {

@@ -314,7 +314,7 @@ func (c *core) emptyMagazine() *magazine.Magazine {
 // the cache's or not out goes nowhere: there is a panic under way already.
 func (c *core) giveBack(p unsafe.Pointer) {
 	c.wipe(p)
-	c.takeBack(p)
+	track.Back(p, c.size)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.size == 0 {

@@ -155,8 +155,11 @@ func (x *waiter) damage() *Report {
 	return nil
 }
 
-// Waiting returns how many objects wait, and what they hold.
+// Waiting returns how many objects wait, and what they hold; of a nil Idle none.
 func (q *Idle) Waiting() (objects, bytes int) {
+	if q == nil {
+		return 0, 0
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.queue), q.bytes - len(q.queue)*overhead

@@ -138,8 +138,11 @@ func (o *Objects) next(all bool) (Held, *Report) {
 	return Held{p, x.restore}, x.what.Damage()
 }
 
-// Waiting returns how many objects wait.
+// Waiting returns how many objects wait; of a nil Objects none.
 func (o *Objects) Waiting() int {
+	if o == nil {
+		return 0
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.queue)

@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
 )
 
@@ -27,8 +28,19 @@ const Watched = check.Enabled || sanitize.Poisons
 // Sees is true in builds in which each release is watched.
 const Sees = check.Enabled || sanitize.Enabled
 
-// Out says that somebody has the n bytes at p from now on.
-func Out(p unsafe.Pointer, n uintptr) { sanitize.Grant(p, n) }
+// Out tells the sanitizers that somebody has the object of n bytes at p from now on,
+// who may be on another P than whoever had it before.
+func Out(p unsafe.Pointer, n uintptr) {
+	if magazine.Race {
+		magazine.Acquire(p)
+	}
+	sanitize.Grant(p, n)
+}
 
-// Back says that whoever had the n bytes at p has them no longer.
-func Back(p unsafe.Pointer, n uintptr) { sanitize.Revoke(p, n) }
+// Back tells them that nobody has the object of n bytes at p any more.
+func Back(p unsafe.Pointer, n uintptr) {
+	sanitize.Revoke(p, n)
+	if magazine.Race {
+		magazine.Release(p)
+	}
+}
