@@ -6,7 +6,6 @@ import (
 
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/track"
 )
@@ -28,7 +27,7 @@ type Arena struct {
 
 	name     string
 	limit    int // 0: none
-	retain   int // bytes plus one; 0: the default
+	retain   int // 0: the default; -1: nothing
 	first    int // 0: the default
 	max      int // 0: the default
 	reserved int // bytes in chunks, over all lanes
@@ -79,10 +78,11 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// NewArena returns an arena with the given options. An arena without memory
-// takes less than 600 bytes; chunks are added as they are needed.
-func NewArena(opts ...Option) *Arena {
-	a := newArena(opts)
+// NewArena returns an arena with the settings of conf, of which there is one or none.
+// An arena without memory takes less than 600 bytes; chunks are added as they are
+// needed. It panics if a setting is out of its range; see [Config].
+func NewArena(conf ...Config) *Arena {
+	a := newArena(configOf("NewArena", conf))
 	if a.name != "" && leak.Sampled() {
 		a.watch = leak.NewWatch(a, "arena", a.name)
 		a.made = a.watch.Site()
@@ -90,14 +90,8 @@ func NewArena(opts ...Option) *Arena {
 	return a
 }
 
-func newArena(opts []Option) *Arena {
-	a := new(Arena)
-	for _, o := range opts {
-		if o.apply != nil { // the zero Option sets nothing
-			o.apply(a)
-		}
-	}
-	return a
+func newArena(c Config) *Arena {
+	return &Arena{name: c.Name, limit: c.Limit, retain: c.Retain, first: c.FirstChunk, max: c.MaxChunk}
 }
 
 // New returns a pointer to a zero T in a, or on Go's heap if a is nil. It costs
@@ -389,14 +383,6 @@ func titleOf(name string) string {
 		return "an arena without a name"
 	}
 	return fmt.Sprintf("arena %q", name)
-}
-
-// retained returns the bytes that may stay over a Reset.
-func (a *Arena) retained() int {
-	if a != nil && a.retain > 0 {
-		return a.retain - 1
-	}
-	return chunk.Retain
 }
 
 // noteHighWater records what is in use, before it becomes less.

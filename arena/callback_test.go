@@ -135,7 +135,7 @@ func TestOnResetMisuse(t *testing.T) {
 		"Release": func(a *arena.Arena, m arena.Mark) { a.Release(m) },
 		"Put":     func(a *arena.Arena, _ arena.Mark) { pool.Put(a) },
 	} {
-		a := arena.NewArena(arena.Name("cb"))
+		a := arena.NewArena(arena.Config{Name: "cb"})
 		m := a.Mark()
 		a.OnReset(func() { f(a, m) })
 		if op == "Put" {

@@ -7,7 +7,7 @@
 // that end one by one (see package slab), for a handful of objects, or for what
 // outlives the work at hand: one pointer that is kept keeps its whole chunk.
 //
-//	a := arena.NewArena(arena.Name("request"))
+//	a := arena.NewArena(arena.Config{Name: "request"})
 //	n := arena.New[Node](a)            // zero, like new(Node)
 //	s := arena.MakeSlice[int](a, 0, 8) // like make([]int, 0, 8)
 //	s = arena.Append(a, s, 1, 2, 3)    // grows in place where it can

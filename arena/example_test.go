@@ -14,7 +14,7 @@ type Node struct {
 }
 
 func Example() {
-	a := arena.NewArena(arena.Name("request"))
+	a := arena.NewArena(arena.Config{Name: "request"})
 	n := arena.New[Node](a)
 	n.Name = arena.String(a, "root")
 	n.Left = arena.NewFrom(a, Node{Name: "leaf"})
@@ -29,13 +29,13 @@ func Example() {
 }
 
 func ExampleNewArena() {
-	a := arena.NewArena(
-		arena.Name("query"),
-		arena.Limit(64<<20), // no more than this in all
-		arena.Retain(1<<20), // no more than this over a Reset
-		arena.FirstChunk(4096),
-		arena.MaxChunk(256<<10),
-	)
+	a := arena.NewArena(arena.Config{
+		Name:       "query",
+		Limit:      64 << 20, // no more than this in all
+		Retain:     1 << 20,  // no more than this over a Reset
+		FirstChunk: 4096,
+		MaxChunk:   256 << 10,
+	})
 	arena.New[int64](a)
 	fmt.Println(a.Stats().Name, a.Stats().InUse)
 	// Output: query 8
@@ -104,7 +104,7 @@ func ExampleNewOf() {
 }
 
 func ExampleTryNew() {
-	a := arena.NewArena(arena.Name("upload"), arena.Limit(1000))
+	a := arena.NewArena(arena.Config{Name: "upload", Limit: 1000})
 	_, err := arena.TryNew[[4000]byte](a)
 	fmt.Println(errors.Is(err, arena.ErrLimit))
 	var limit *arena.LimitError
@@ -120,14 +120,14 @@ func ExampleTryNew() {
 }
 
 func ExampleTryMakeSlice() {
-	a := arena.NewArena(arena.Name("upload"), arena.Limit(1000))
+	a := arena.NewArena(arena.Config{Name: "upload", Limit: 1000})
 	_, err := arena.TryMakeSlice[byte](a, 0, 4000)
 	fmt.Println(err)
 	// Output: arena: arena "upload" reached its limit: 4000 bytes requested, 0 of 1000 bytes in chunks
 }
 
-func ExampleLimit() {
-	a := arena.NewArena(arena.Name("query"), arena.Limit(1<<20))
+func ExampleConfig_limit() {
+	a := arena.NewArena(arena.Config{Name: "query", Limit: 1 << 20})
 	defer func() { fmt.Println(recover()) }()
 	for {
 		arena.New[[100000]byte](a)
@@ -173,7 +173,7 @@ func ExampleArena_Reset() {
 }
 
 func ExampleArena_Free() {
-	a := arena.NewArena(arena.Name("done"))
+	a := arena.NewArena(arena.Config{Name: "done"})
 	n := arena.NewFrom(a, Node{Name: "still here"})
 	a.Free()
 	fmt.Println(n.Name)
@@ -197,7 +197,7 @@ func ExampleArena_Mark() {
 }
 
 func ExampleArena_Release() {
-	a := arena.NewArena(arena.Name("parser"))
+	a := arena.NewArena(arena.Config{Name: "parser"})
 	outer := a.Mark()
 	a.Mark() // forgotten
 	defer func() { fmt.Println(recover()) }()
@@ -233,7 +233,7 @@ func ExampleArena_Trim() {
 }
 
 func ExampleArena_Stats() {
-	a := arena.NewArena(arena.Name("request"))
+	a := arena.NewArena(arena.Config{Name: "request"})
 	arena.New[int64](a)
 	arena.String(a, "hello")
 	s := a.Stats()
@@ -248,7 +248,7 @@ func ExampleArena_Stats() {
 }
 
 func ExamplePool() {
-	pool := arena.NewPool(arena.Name("request"), arena.Retain(1<<20))
+	pool := arena.NewPool(arena.Config{Name: "request", Retain: 1 << 20})
 	for range 3 {
 		a := pool.Get()
 		n := arena.New[Node](a)

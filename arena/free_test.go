@@ -30,7 +30,7 @@ func TestFreeUnused(t *testing.T) {
 	(*arena.Arena)(nil).Free()
 	(*arena.Arena)(nil).Free()
 	new(arena.Arena).Free()
-	arena.NewArena(arena.Name("x")).Free()
+	arena.NewArena(arena.Config{Name: "x"}).Free()
 	a := arena.NewArena()
 	a.Reset()
 	a.Free()

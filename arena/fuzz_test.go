@@ -44,14 +44,14 @@ func equal[T comparable](a, b T) bool { return a == b }
 // crippled internals.
 var configs = []struct {
 	name string
-	opts []arena.Option
+	conf arena.Config
 }{
-	{"default", nil},
-	{"small chunks", []arena.Option{arena.FirstChunk(1), arena.MaxChunk(1)}},
-	{"tight limit", []arena.Option{arena.Limit(12000), arena.MaxChunk(2000)}},
-	{"tiny limit", []arena.Option{arena.Limit(700)}},
-	{"retain nothing", []arena.Option{arena.Retain(0), arena.FirstChunk(4000)}},
-	{"retain little", []arena.Option{arena.Retain(2000), arena.MaxChunk(1)}},
+	{"default", arena.Config{}},
+	{"small chunks", arena.Config{FirstChunk: 1, MaxChunk: 1}},
+	{"tight limit", arena.Config{Limit: 12000, MaxChunk: 2000}},
+	{"tiny limit", arena.Config{Limit: 700}},
+	{"retain nothing", arena.Config{Retain: -1, FirstChunk: 4000}},
+	{"retain little", arena.Config{Retain: 2000, MaxChunk: 1}},
 }
 
 // maxThings keeps programs, whose checks are quadratic, fast.
@@ -129,7 +129,7 @@ func (m *model) run(program []byte) {
 			m.orphan = m.orphan[max(0, len(m.orphan)-60):]
 			m.end()
 			m.a.Free()
-			m.a = arena.NewArena(m.opts...)
+			m.a = arena.NewArena(m.conf)
 			m.resets, m.high = 0, 0
 		case 16:
 			m.op = "OnReset"
@@ -176,7 +176,7 @@ func FuzzArena(f *testing.F) {
 			return
 		}
 		for _, c := range configs {
-			newModel(t, c.opts...).run(program)
+			newModel(t, c.conf).run(program)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func TestRandomPrograms(t *testing.T) {
 				for i := range program {
 					program[i] = byte(rng.Uint32())
 				}
-				newModel(t, c.opts...).run(program)
+				newModel(t, c.conf).run(program)
 				if t.Failed() {
 					t.Fatalf("seed %d", seed)
 				}

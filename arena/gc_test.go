@@ -91,8 +91,8 @@ func (w writer) check(t *testing.T, ps []*pair) {
 }
 
 var (
-	keptArena = arena.NewArena(arena.Name("reused"))
-	keptScope = arena.NewArena(arena.Name("scopes"))
+	keptArena = arena.NewArena(arena.Config{Name: "reused"})
+	keptScope = arena.NewArena(arena.Config{Name: "scopes"})
 	keptPool  arena.Pool
 	keptLane  arena.Lane[pair]
 )
@@ -213,8 +213,8 @@ func TestNothingStaysReachable(t *testing.T) {
 		{"Reset", arena.NewArena(), (*arena.Arena).Reset},
 		{"Free", arena.NewArena(), (*arena.Arena).Free},
 		{"Put", pool.Get(), pool.Put},
-		{"small chunks", arena.NewArena(arena.FirstChunk(1), arena.MaxChunk(1)), (*arena.Arena).Reset},
-		{"retain nothing", arena.NewArena(arena.Retain(0)), (*arena.Arena).Reset},
+		{"small chunks", arena.NewArena(arena.Config{FirstChunk: 1, MaxChunk: 1}), (*arena.Arena).Reset},
+		{"retain nothing", arena.NewArena(arena.Config{Retain: -1}), (*arena.Arena).Reset},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for round := range 4 { // from the second on with one chunk of a kind
@@ -348,7 +348,7 @@ func TestDroppedArenasAreCollected(t *testing.T) {
 	var arenas, values testkit.Census
 	typ := reflect.TypeFor[node]()
 	for i := range n {
-		a := testkit.Enroll(&arenas, arena.NewArena(arena.Name("dropped")))
+		a := testkit.Enroll(&arenas, arena.NewArena(arena.Config{Name: "dropped"}))
 		p := arena.New[pair](a)
 		p.ptr = testkit.Enroll(&values, newHeld(i))
 		p.box, p.f = a, func() *held { return p.ptr } // cycles

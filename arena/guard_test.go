@@ -28,10 +28,10 @@ func explained(f func()) (r *check.Report) {
 type plain struct{ a, b int64 }
 
 // onPages returns an arena whose chunk of plain values lies on pages of its own.
-func onPages(t *testing.T, opts ...arena.Option) *arena.Arena {
+func onPages(t *testing.T, conf ...arena.Config) *arena.Arena {
 	t.Helper()
 	testkit.Guard(t, 1, 200)
-	a := arena.NewArena(opts...)
+	a := arena.NewArena(conf...)
 	arena.New[plain](a)
 	a.Reset()
 	if p := arena.New[plain](a); !guard.Within(unsafe.Pointer(p)) {
@@ -50,7 +50,7 @@ func TestGuardStats(t *testing.T) {
 		if on == 1 {
 			testkit.Guard(t, 1, 200)
 		}
-		a := arena.NewArena(arena.Retain(1 << 20))
+		a := arena.NewArena(arena.Config{Retain: 1 << 20})
 		for i := range 60 {
 			for range i * 7 % 50 {
 				arena.New[plain](a)

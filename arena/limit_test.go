@@ -13,7 +13,7 @@ import (
 func TestLimit(t *testing.T) {
 	const limit = 10000
 	type kilo [1000]byte
-	a := arena.NewArena(arena.Name("bounded"), arena.Limit(limit))
+	a := arena.NewArena(arena.Config{Name: "bounded", Limit: limit})
 	var ps []*kilo
 	for {
 		p, err := arena.TryNew[kilo](a)
@@ -80,7 +80,7 @@ func TestLimit(t *testing.T) {
 
 // Under a limit, memory that lies idle in one lane makes room for another.
 func TestLimitReclaimsIdle(t *testing.T) {
-	a := arena.NewArena(arena.Limit(100000))
+	a := arena.NewArena(arena.Config{Limit: 100000})
 	for range 3 {
 		arena.MakeSlice[int64](a, 0, 11000)
 		a.Reset()
@@ -97,7 +97,7 @@ func TestLimitReclaimsIdle(t *testing.T) {
 	}
 	// Idle memory beside values and in the way of an open Mark goes as well,
 	// and the values stay.
-	a = arena.NewArena(arena.Limit(100000))
+	a = arena.NewArena(arena.Config{Limit: 100000})
 	p := arena.NewFrom(a, int64(5))
 	m := a.Mark()
 	inner := a.Mark()
@@ -123,7 +123,7 @@ const stringSize = 2 * strconv.IntSize / 8
 
 // A limit below the chunk that growth would like still serves small values.
 func TestLimitBelowAChunk(t *testing.T) {
-	a := arena.NewArena(arena.Limit(100))
+	a := arena.NewArena(arena.Config{Limit: 100})
 	n := 0
 	for {
 		if _, err := arena.TryNew[int64](a); err != nil {
@@ -139,7 +139,7 @@ func TestLimitBelowAChunk(t *testing.T) {
 // No limit is 0; a limit fits exactly.
 func TestLimitExact(t *testing.T) {
 	for range 2 {
-		a := arena.NewArena(arena.Limit(4096))
+		a := arena.NewArena(arena.Config{Limit: 4096})
 		if _, err := arena.TryMakeSlice[byte](a, 4096, 4096); err != nil {
 			t.Error(err)
 		}
@@ -147,7 +147,7 @@ func TestLimitExact(t *testing.T) {
 			t.Error("no error one byte above the limit")
 		}
 	}
-	arena.MakeSlice[byte](arena.NewArena(arena.Limit(0)), 1<<20, 1<<20)
+	arena.MakeSlice[byte](arena.NewArena(arena.Config{Limit: 0}), 1<<20, 1<<20)
 }
 
 func TestLimitErrorText(t *testing.T) {

@@ -114,7 +114,7 @@ func TestMarkSteady(t *testing.T) {
 
 // Reset ends all open Marks.
 func TestMarkEndedByReset(t *testing.T) {
-	a := arena.NewArena(arena.Name("m"))
+	a := arena.NewArena(arena.Config{Name: "m"})
 	m := a.Mark()
 	arena.New[int](a)
 	a.Reset()

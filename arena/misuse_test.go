@@ -48,7 +48,7 @@ var uses = []struct {
 
 // warm makes an arena whose lanes are there, in use or at rest.
 func warm(inUse bool) *arena.Arena {
-	a := arena.NewArena(arena.Name("w"))
+	a := arena.NewArena(arena.Config{Name: "w"})
 	arena.New[int](a)
 	arena.String(a, "x")
 	arena.NewOf(a, reflect.TypeFor[int]())
@@ -62,7 +62,7 @@ func warm(inUse bool) *arena.Arena {
 func TestUseAfterFree(t *testing.T) {
 	for _, u := range uses {
 		want := fmt.Sprintf(`arena: %s after Free of arena "w"`, u.op)
-		for _, a := range []*arena.Arena{warm(true), warm(false), arena.NewArena(arena.Name("w"))} {
+		for _, a := range []*arena.Arena{warm(true), warm(false), arena.NewArena(arena.Config{Name: "w"})} {
 			a.Free()
 			panicsWith(t, want, func() { u.use(a) })
 			panicsWith(t, want, func() { u.use(a) })
@@ -138,7 +138,7 @@ func TestUseAfterPut(t *testing.T) {
 // not a value of a type it already has.
 func TestCopy(t *testing.T) {
 	for _, u := range uses {
-		a := arena.NewArena(arena.Name("w"))
+		a := arena.NewArena(arena.Config{Name: "w"})
 		a.Reset()
 		c := copyOf(a)
 		panicsWith(t, fmt.Sprintf(`arena: %s on a copy of arena "w": pass a *Arena`, u.op), func() { u.use(c) })
@@ -147,7 +147,7 @@ func TestCopy(t *testing.T) {
 		u.use(a)
 	}
 	// An arena that was never used may be moved.
-	a := arena.NewArena(arena.Name("w"))
+	a := arena.NewArena(arena.Config{Name: "w"})
 	c := copyOf(a)
 	*arena.New[int](c) = 1
 	*arena.New[int](a) = 1
@@ -178,11 +178,11 @@ func TestLaneCopy(t *testing.T) {
 }
 
 func TestMisuseTexts(t *testing.T) {
-	a := arena.NewArena(arena.Name("request"))
+	a := arena.NewArena(arena.Config{Name: "request"})
 	anon := new(arena.Arena)
 	l := arena.LaneOf[int](a)
 	tooMany := maxBytes/8 + 1
-	free := arena.NewArena(arena.Name("other"))
+	free := arena.NewArena(arena.Config{Name: "other"})
 	m := free.Mark()
 	inner := free.Mark()
 	long := func(op string, n int) string {
@@ -230,10 +230,12 @@ func TestMisuseTexts(t *testing.T) {
 			defer a.Release(m)
 			l.Reset()
 		}},
-		{"arena: Limit(-1): want a number of bytes, 0 or more", func() { arena.Limit(-1) }},
-		{"arena: Retain(-1): want a number of bytes, 0 or more", func() { arena.Retain(-1) }},
-		{"arena: FirstChunk(0): want a number of bytes, 1 or more", func() { arena.FirstChunk(0) }},
-		{"arena: MaxChunk(-7): want a number of bytes, 1 or more", func() { arena.MaxChunk(-7) }},
+		{"arena: Config.Limit is -1: want a number of bytes, 0 (no bound) or more", func() { arena.NewArena(arena.Config{Limit: -1}) }},
+		{"arena: Config.Retain is -2: want a number of bytes, 0 (the default), or -1 (nothing)", func() { arena.NewPool(arena.Config{Retain: -2}) }},
+		{"arena: Config.FirstChunk is -1: want a number of bytes, 0 (the default) or more", func() { arena.NewArena(arena.Config{FirstChunk: -1}) }},
+		{"arena: Config.MaxChunk is -7: want a number of bytes, 0 (the default) or more", func() { arena.NewPool(arena.Config{MaxChunk: -7}) }},
+		{"arena: NewArena: 2 structs of settings: want one, or none", func() { arena.NewArena(arena.Config{}, arena.Config{}) }},
+		{"arena: NewPool: 3 structs of settings: want one, or none", func() { arena.NewPool(arena.Config{}, arena.Config{}, arena.Config{}) }},
 		{"arena: Clone of a int: want a pointer, a slice or a string", func() { arena.Clone(5) }},
 		{"arena: Clone of a map[int]int: want a pointer, a slice or a string", func() { arena.Clone(map[int]int{}) }},
 		{"arena: Clone of a error: want a pointer, a slice or a string", func() { arena.Clone[error](nil) }},

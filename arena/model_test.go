@@ -30,7 +30,7 @@ type model struct {
 	t      testing.TB
 	a      *arena.Arena
 	pool   *arena.Pool
-	opts   []arena.Option
+	conf   arena.Config
 	limit  int
 	things []*thing
 	orphan []*thing // of arenas that were freed: they hold what they held
@@ -49,8 +49,8 @@ type markModel struct {
 	things, due int
 }
 
-func newModel(t testing.TB, opts ...arena.Option) *model {
-	m := &model{t: t, opts: opts, pool: arena.NewPool(opts...), a: arena.NewArena(opts...)}
+func newModel(t testing.TB, conf arena.Config) *model {
+	m := &model{t: t, conf: conf, pool: arena.NewPool(conf), a: arena.NewArena(conf)}
 	m.limit = m.a.Stats().Limit
 	return m
 }

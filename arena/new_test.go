@@ -30,12 +30,12 @@ func onEach(t *testing.T, f func(t *testing.T, a *arena.Arena)) {
 	}{
 		{"nil", nil},
 		{"zero", new(arena.Arena)},
-		{"new", arena.NewArena(arena.Name("new"))},
+		{"new", arena.NewArena(arena.Config{Name: "new"})},
 		{"after Reset", reset},
 		{"after Release", released},
 		{"from a Pool", pool.Get()},
-		{"tiny chunks", arena.NewArena(arena.FirstChunk(1), arena.MaxChunk(1))},
-		{"retaining nothing", arena.NewArena(arena.Retain(0))},
+		{"tiny chunks", arena.NewArena(arena.Config{FirstChunk: 1, MaxChunk: 1})},
+		{"retaining nothing", arena.NewArena(arena.Config{Retain: -1})},
 	} {
 		t.Run(c.name, func(t *testing.T) { f(t, c.a) })
 	}
@@ -285,9 +285,4 @@ func by8[T any](a *arena.Arena, ps []*int32) []*int32 {
 		&arena.New[tagged[**T]](a).v,
 		&arena.New[tagged[[][]T]](a).v,
 	)
-}
-
-// The zero Option sets nothing.
-func TestZeroOption(t *testing.T) {
-	*arena.New[int](arena.NewArena(arena.Option{}, arena.Name("n"))) = 1
 }

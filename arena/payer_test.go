@@ -70,8 +70,8 @@ func (w *wallet) check(a *arena.Arena) {
 	}
 }
 
-func paidArena(t testing.TB, limit int, opts ...arena.Option) (*arena.Arena, *wallet) {
-	a, w := arena.NewArena(opts...), &wallet{t: t, limit: limit}
+func paidArena(t testing.TB, limit int, conf ...arena.Config) (*arena.Arena, *wallet) {
+	a, w := arena.NewArena(conf...), &wallet{t: t, limit: limit}
 	account.Attach(a, w, nil)
 	return a, w
 }
@@ -82,14 +82,15 @@ func TestPayerPaysForEachChunk(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		limit := 1000 + rng.IntN(100_000)
-		var opts []arena.Option
+		var conf arena.Config
 		if seed%3 == 0 {
-			opts = append(opts, arena.Retain(rng.IntN(3000)), arena.MaxChunk(1+rng.IntN(5000)))
+			conf.Retain = rng.IntN(3000)
+			conf.MaxChunk = 1 + rng.IntN(5000)
 		}
 		if seed%4 == 0 {
-			opts = append(opts, arena.Limit(limit/2))
+			conf.Limit = limit / 2
 		}
-		a, w := paidArena(t, limit, opts...)
+		a, w := paidArena(t, limit, conf)
 		var marks []arena.Mark
 		for range 150 {
 			var err error
@@ -172,7 +173,7 @@ func TestPayerPaysForEachChunk(t *testing.T) {
 // chunks that were let go. The arena's own limit has its own.
 func TestPayerRefuses(t *testing.T) {
 	type kilo [1000]byte
-	a, w := paidArena(t, 5000, arena.Name("paid"), arena.Limit(20_000))
+	a, w := paidArena(t, 5000, arena.Config{Name: "paid", Limit: 20_000})
 	for range 5 {
 		if _, err := arena.TryNew[kilo](a); err != nil {
 			t.Fatal(err)
@@ -210,7 +211,7 @@ func TestPayerRefuses(t *testing.T) {
 // changed nothing.
 func TestPayerOwns(t *testing.T) {
 	var p arena.Pool
-	a, w := paidArena(t, 1<<20, arena.Name("paid"))
+	a, w := paidArena(t, 1<<20, arena.Config{Name: "paid"})
 	v := arena.NewFrom(a, 7)
 	ran := 0
 	a.OnReset(func() { ran++ })

@@ -13,7 +13,7 @@ import (
 // comes back has the chunks the next user needs, and a steady program allocates
 // nothing.
 //
-// The zero Pool is ready; make one with [NewPool] to set options, which then
+// The zero Pool is ready; make one with [NewPool] for settings that
 // hold for each of its arenas. A Pool may be used by any number of goroutines
 // and must not be copied after first use.
 //
@@ -23,7 +23,7 @@ import (
 // floor of one for each P. Arenas in use are not touched.
 type Pool struct {
 	_    noCopy
-	opts []Option
+	conf Config
 
 	mu    sync.Mutex
 	idle  []*Arena // the warmest last
@@ -53,9 +53,10 @@ type PoolStats struct {
 	Trimmed  uint64 // idle arenas let go after a garbage collection
 }
 
-// NewPool returns a pool whose arenas have the given options.
-func NewPool(opts ...Option) *Pool {
-	return &Pool{opts: opts}
+// NewPool returns a pool whose arenas have the settings of conf, of which there is one
+// or none. It panics if a setting is out of its range; see [Config].
+func NewPool(conf ...Config) *Pool {
+	return &Pool{conf: configOf("NewPool", conf)}
 }
 
 // Get returns an empty arena, warm if there is one. It costs a lock that is
@@ -80,7 +81,7 @@ func (p *Pool) Get() *Arena {
 	}
 	p.mu.Unlock()
 	if a == nil {
-		return newArena(p.opts)
+		return newArena(p.conf)
 	}
 	a.state = usable
 	return a
@@ -91,7 +92,7 @@ func (p *Pool) Get() *Arena {
 // returns it panics. From then on it is its new owner's, and a second Put by the
 // one before is not recognised. An arena that panics must not be Put: leave it, or
 // Free it, and the garbage collector takes it. One that did not come from p is kept
-// as well, with the options that it was made with.
+// as well, with the settings that it was made with.
 //
 // Put of a nil arena does nothing, as does Put into a nil Pool, which leaves a to
 // the garbage collector. Put panics if a was freed, lies in a Pool, or belongs to a

@@ -61,7 +61,7 @@ func TestPoolNil(t *testing.T) {
 }
 
 func TestPoolOptions(t *testing.T) {
-	p := arena.NewPool(arena.Name("pooled"), arena.Limit(1<<20), arena.Retain(1<<10))
+	p := arena.NewPool(arena.Config{Name: "pooled", Limit: 1 << 20, Retain: 1 << 10})
 	for range 3 {
 		a := p.Get()
 		if s := a.Stats(); s.Name != "pooled" || s.Limit != 1<<20 {
@@ -99,7 +99,7 @@ func TestPoolWarm(t *testing.T) {
 func TestPoolSteady(t *testing.T) {
 	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
-	p := arena.NewPool(arena.Name("steady"))
+	p := arena.NewPool(arena.Config{Name: "steady"})
 	request := func() {
 		a := p.Get()
 		for i := range 80 {
@@ -123,7 +123,7 @@ func TestPoolSteady(t *testing.T) {
 
 // A double Put, and a Put of a freed arena, panic and leave the pool intact.
 func TestPoolMisuse(t *testing.T) {
-	p := arena.NewPool(arena.Name("p"))
+	p := arena.NewPool(arena.Config{Name: "p"})
 	a := p.Get()
 	p.Put(a)
 	panicsWith(t, `arena: Pool.Put on arena "p" after Put into its Pool`, func() { p.Put(a) })
@@ -286,7 +286,7 @@ func TestPoolLetsGo(t *testing.T) {
 
 // Many goroutines share a pool; each arena is one goroutine's at a time.
 func TestPoolConcurrent(t *testing.T) {
-	p := arena.NewPool(arena.Name("shared"))
+	p := arena.NewPool(arena.Config{Name: "shared"})
 	n := 2000
 	if testing.Short() {
 		n = 200

@@ -38,7 +38,7 @@ func TestNewOf(t *testing.T) {
 // A lane of a type known at run time takes part in limits like any other, also
 // when not even its first chunk fits.
 func TestNewOfLimit(t *testing.T) {
-	a := arena.NewArena(arena.Name("small"), arena.Limit(1000))
+	a := arena.NewArena(arena.Config{Name: "small", Limit: 1000})
 	typ := reflect.TypeFor[[300]uint64]()
 	for range 3 {
 		err := limitPanic(t, func() { arena.NewOf(a, typ) })

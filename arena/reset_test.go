@@ -165,8 +165,8 @@ func TestResetKeepsASteadyLoad(t *testing.T) {
 }
 
 func TestRetain(t *testing.T) {
-	for _, keep := range []int{0, 1 << 10, 1 << 20, 3 << 20} {
-		a := arena.NewArena(arena.Retain(keep))
+	for _, keep := range []int{-1, 1 << 10, 1 << 20, 3 << 20} {
+		a := arena.NewArena(arena.Config{Retain: keep})
 		for round := range 10 {
 			for range 10000 {
 				arena.New[node](a)
@@ -174,14 +174,14 @@ func TestRetain(t *testing.T) {
 			}
 			arena.MakeSlice[string](a, 0, 100000)
 			a.Reset()
-			if s := checkStats(t, a); s.Reserved > keep {
-				t.Errorf("Retain(%d): %d bytes stay after round %d", keep, s.Reserved, round)
+			if s := checkStats(t, a); s.Reserved > max(keep, 0) {
+				t.Errorf("Retain %d: %d bytes stay after round %d", keep, s.Reserved, round)
 			}
 		}
 	}
 	// Types that are within the bound each for itself, but not together.
 	const keep = 10_000
-	a := arena.NewArena(arena.Retain(keep))
+	a := arena.NewArena(arena.Config{Retain: keep})
 	for round := range 10 {
 		for range 1000 {
 			arena.New[int64](a)
@@ -190,7 +190,7 @@ func TestRetain(t *testing.T) {
 		}
 		a.Reset()
 		if s := checkStats(t, a); s.Reserved > keep || round > 0 && s.Reserved == 0 {
-			t.Errorf("Retain(%d): %d bytes of three types stay after round %d", keep, s.Reserved, round)
+			t.Errorf("Retain %d: %d bytes of three types stay after round %d", keep, s.Reserved, round)
 		}
 	}
 	const over = 65 << 20
@@ -199,7 +199,8 @@ func TestRetain(t *testing.T) {
 		want bool
 	}{
 		{arena.NewArena(), false},
-		{arena.NewArena(arena.Retain(math.MaxInt)), true},
+		{arena.NewArena(arena.Config{}), false},
+		{arena.NewArena(arena.Config{Retain: math.MaxInt}), true},
 	} {
 		for range 2 {
 			arena.MakeSlice[byte](c.a, 0, over)
@@ -285,7 +286,7 @@ func TestLaneReset(t *testing.T) {
 
 // A peak above Retain must not come back as one chunk for a single value.
 func TestResetForgetsWhatIsAboveRetain(t *testing.T) {
-	a := arena.NewArena(arena.Retain(1 << 20))
+	a := arena.NewArena(arena.Config{Retain: 1 << 20})
 	for range 1 << 20 {
 		arena.New[[2]int](a)
 	}

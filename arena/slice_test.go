@@ -79,7 +79,7 @@ func TestAppend(t *testing.T) {
 
 // Append grows the last slice of the lane where it is.
 func TestAppendInPlace(t *testing.T) {
-	a := arena.NewArena(arena.FirstChunk(1 << 16))
+	a := arena.NewArena(arena.Config{FirstChunk: 1 << 16})
 	s := arena.Append(a, []int(nil), 1)
 	first := &s[0]
 	for i := range 1000 {
@@ -268,7 +268,7 @@ func TestClone(t *testing.T) {
 
 // Lengths of zero-size values have no bound but int's.
 func TestZeroSizeLengths(t *testing.T) {
-	a := arena.NewArena(arena.Limit(1))
+	a := arena.NewArena(arena.Config{Limit: 1})
 	for range 3 {
 		if s := arena.MakeSlice[struct{}](a, math.MaxInt, math.MaxInt); len(s) != math.MaxInt {
 			t.Errorf("length %d", len(s))
@@ -284,7 +284,7 @@ func TestZeroSizeLengths(t *testing.T) {
 
 // TryAppend and TryString do what Append and String do where there is room.
 func TestTryAppendString(t *testing.T) {
-	for _, a := range []*arena.Arena{nil, arena.NewArena(arena.Limit(1 << 20))} {
+	for _, a := range []*arena.Arena{nil, arena.NewArena(arena.Config{Limit: 1 << 20})} {
 		var s []int
 		for i := range 100 {
 			var err error

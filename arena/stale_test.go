@@ -46,7 +46,7 @@ func fillNodes(a *arena.Arena) *node {
 // VerifyNoStale fails the test for what was released after it was called, and is
 // referred to at the end, and for nothing else.
 func TestVerifyNoStale(t *testing.T) {
-	a := arena.NewArena(arena.Name("verified"))
+	a := arena.NewArena(arena.Config{Name: "verified"})
 	defer stale.All()()
 	before := fillNodes(a)
 	a.Reset()
@@ -123,7 +123,7 @@ func TestStalePointers(t *testing.T) {
 	var kept []*node
 	for i := range 4 {
 		leak.SampleEvery(uint32(min(i, 1)))
-		a := arena.NewArena(arena.Name("listed"))
+		a := arena.NewArena(arena.Config{Name: "listed"})
 		m := new(mockT)
 		check.VerifyNoStale(m)
 		kept = append(kept, fillNodes(a))
@@ -157,7 +157,7 @@ func TestStalePointers(t *testing.T) {
 func TestWatchedIsCredited(t *testing.T) {
 	testkit.NeedsReuse(t)
 	check.VerifyNoStale(t)
-	a, w := paidArena(t, 100_000, arena.Name("paid"), arena.Limit(100_000))
+	a, w := paidArena(t, 100_000, arena.Config{Name: "paid", Limit: 100_000})
 	for range 100 {
 		arena.MakeSlice[byte](a, 40_000, 40_000)
 		arena.MakeSlice[*int](a, 100, 100)
@@ -219,7 +219,7 @@ func TestWatchesResetsOnly(t *testing.T) {
 func TestSmallChunksAreLeftOut(t *testing.T) {
 	m := new(mockT)
 	check.VerifyNoStale(m)
-	a := arena.NewArena(arena.Limit(8))
+	a := arena.NewArena(arena.Config{Limit: 8})
 	kept := arena.MakeSlice[byte](a, 7, 7)
 	a.Reset()
 	if text := m.end(); text != "" {
@@ -234,7 +234,7 @@ func TestStaleOfOneLane(t *testing.T) {
 	type up struct{ strings *[]string }
 	m := new(mockT)
 	check.VerifyNoStale(m)
-	a := arena.NewArena(arena.Name("lanes"))
+	a := arena.NewArena(arena.Config{Name: "lanes"})
 	list := arena.MakeSlice[string](a, 10, 10)
 	u := arena.New[up](a)
 	u.strings = &list
@@ -261,7 +261,7 @@ func TestStaleOfOneChunk(t *testing.T) {
 	}
 	m := new(mockT)
 	check.VerifyNoStale(m)
-	a := arena.NewArena(arena.Name("links"))
+	a := arena.NewArena(arena.Config{Name: "links"})
 	typ := reflect.TypeFor[link]()
 	first := arena.NewOf(a, typ).Interface().(*link)
 	for last, i := first, 0; i < 100; i++ {
@@ -307,8 +307,8 @@ func TestLargeIsWatchedSeldom(t *testing.T) {
 	defer stale.SampleEvery(0)
 	stale.SampleEvery(2)
 	const bytes, n = 32 << 20, 200
-	large := []arena.Option{arena.FirstChunk(bytes), arena.MaxChunk(bytes)}
-	a, b := arena.NewArena(large...), arena.NewArena(large...)
+	large := arena.Config{FirstChunk: bytes, MaxChunk: bytes}
+	a, b := arena.NewArena(large), arena.NewArena(large)
 	l := arena.LaneOf[[2]int](b)
 	for name, release := range map[string]func(){
 		"Arena": func() { arena.New[[2]int](a); a.Reset() },

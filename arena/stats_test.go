@@ -55,7 +55,7 @@ func laneStats[T any](t testing.TB, a *arena.Arena) arena.LaneStats {
 }
 
 func TestStats(t *testing.T) {
-	a := arena.NewArena(arena.Name("request"), arena.Limit(1<<20))
+	a := arena.NewArena(arena.Config{Name: "request", Limit: 1 << 20})
 	if s := checkStats(t, a); s.Name != "request" || s.Limit != 1<<20 || s.Reserved != 0 || s.Chunks != 0 || len(s.Lanes) != 0 {
 		t.Errorf("unused: %+v", s)
 	}
@@ -108,7 +108,7 @@ func TestStatsGaps(t *testing.T) {
 }
 
 func TestStrings(t *testing.T) {
-	a := arena.NewArena(arena.Name("q"))
+	a := arena.NewArena(arena.Config{Name: "q"})
 	*arena.New[int16](a) = 1
 	lane := fmt.Sprintf("int16: 1 × 2 bytes in use, %d reserved, %d idle, 0 in gaps, 1 chunks", chunk.First, chunk.First-2)
 	line := fmt.Sprintf(`arena "q": 2 bytes in use, %d reserved, 2 at the peak, 1 chunks, 0 resets`, chunk.First)

@@ -16,7 +16,7 @@ import (
 
 // TestCorrectProgram makes no mistake, and has no report.
 func TestCorrectProgram(t *testing.T) {
-	a := arena.NewArena(arena.Name("correct"))
+	a := arena.NewArena(arena.Config{Name: "correct"})
 	c := slab.NewCache[node](slab.Name("correct"))
 	for range 200 {
 		var head *node

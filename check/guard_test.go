@@ -171,7 +171,7 @@ var guardCases = []guardCase{
 		sink = p.next.n[1]
 	}, []string{"use after release", "check_test.node", `arena "requests"`}},
 	{"arena: a number written after Put", func(here func(string)) {
-		pool := arena.NewPool(arena.Name("requests"))
+		pool := arena.NewPool(arena.Config{Name: "requests"})
 		a := pool.Get()
 		p := arena.New[node](a)
 		here("released")
@@ -192,7 +192,7 @@ var guardCases = []guardCase{
 
 // warm returns an arena that was used for a T before.
 func warm[T any](name string) *arena.Arena {
-	a := arena.NewArena(arena.Name(name))
+	a := arena.NewArena(arena.Config{Name: name})
 	arena.New[T](a)
 	a.Reset()
 	return a

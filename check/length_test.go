@@ -54,7 +54,7 @@ func TestLengths(t *testing.T) {
 		"cut at its end":       func(b *batch) { output = append(output, byte(b.list[len(b.list)-1:][0])) },
 	} {
 		m := mistake{what, func(here func(string)) {
-			a := arena.NewArena(arena.Name("requests"))
+			a := arena.NewArena(arena.Config{Name: "requests"})
 			here("allocated")
 			b := arena.New[batch](a)
 			here("released")
@@ -82,7 +82,7 @@ func explained(f func()) (r *check.Report, v any) {
 // A number or a length that was read from released memory and does not fit is known by
 // its value.
 func TestNumbersExplained(t *testing.T) {
-	a := arena.NewArena(arena.Name("numbers"))
+	a := arena.NewArena(arena.Config{Name: "numbers"})
 	b := arena.New[batch](a)
 	a.Reset()
 	var u bump.Arena

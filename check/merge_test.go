@@ -40,7 +40,7 @@ func TestVerifyMerges(t *testing.T) {
 			p.n[1] = int64(i)
 		}
 	}
-	a := arena.NewArena(arena.Name("requests"))
+	a := arena.NewArena(arena.Config{Name: "requests"})
 	for range 5 {
 		p := arena.New[node](a)
 		a.Reset()

@@ -37,7 +37,7 @@ var monitored = map[string]struct {
 // A monitor explains what ends a program of the check build.
 func TestMonitorOfCheckBuild(t *testing.T) {
 	if name := os.Getenv("HAVEN_TEST_CRASH"); name != "" {
-		a := arena.NewArena(arena.Name("requests"))
+		a := arena.NewArena(arena.Config{Name: "requests"})
 		arena.New[order](a)
 		a.Reset()
 		o := arena.New[order](a)

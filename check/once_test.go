@@ -13,7 +13,7 @@ import (
 
 // Verify reports a write once.
 func TestVerifyOnce(t *testing.T) {
-	a := arena.NewArena(arena.Name("once"))
+	a := arena.NewArena(arena.Config{Name: "once"})
 	p := arena.New[int](a)
 	a.Reset()
 	*p = 1

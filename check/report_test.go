@@ -94,7 +94,7 @@ func TestReports(t *testing.T) {
 
 var reported = []mistake{
 	{"arena: a field written after Reset", func(here func(string)) {
-		a := arena.NewArena(arena.Name("requests"))
+		a := arena.NewArena(arena.Config{Name: "requests"})
 		here("allocated")
 		p := arena.New[node](a)
 		here("released")
@@ -111,7 +111,7 @@ var reported = []mistake{
 		s[4999].n[2] = 1
 	}, []string{"write after release", "element 4999", ".n[2]"}},
 	{"arena: a value of NewOf written after Reset", func(here func(string)) {
-		a := arena.NewArena(arena.Name("decoder"))
+		a := arena.NewArena(arena.Config{Name: "decoder"})
 		arena.NewOf(a, reflect.TypeFor[node]())
 		here("allocated")
 		p := arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node)
@@ -120,7 +120,7 @@ var reported = []mistake{
 		p.n[1] = 7
 	}, []string{"write after release", ".n[1] of element 1", `arena "decoder"`}},
 	{"arena: a pointer in a value of NewOf followed after Release", func(here func(string)) {
-		a := arena.NewArena(arena.Name("decoder"))
+		a := arena.NewArena(arena.Config{Name: "decoder"})
 		m := a.Mark()
 		for range 100 {
 			arena.NewOf(a, reflect.TypeFor[node]())
@@ -259,7 +259,7 @@ var reported = []mistake{
 		p[3] = 7
 	}, []string{"write after release", "[3] of [4]int", "a fixed arena of 1000 bytes"}},
 	{"arena: a pointer followed after Reset", func(here func(string)) {
-		a := arena.NewArena(arena.Name("requests"))
+		a := arena.NewArena(arena.Config{Name: "requests"})
 		here("allocated")
 		p := arena.New[node](a)
 		p.next = arena.New[node](a)
@@ -320,7 +320,7 @@ var reported = []mistake{
 		poke(unsafe.Pointer(unsafe.StringData(s)), 4, 7)
 	}, []string{"overrun", "1 byte behind 4 bytes"}},
 	{"lane: a copy of an arena's is reset", func(func(string)) {
-		l := arena.LaneOf[node](arena.NewArena(arena.Name("decoder")))
+		l := arena.LaneOf[node](arena.NewArena(arena.Config{Name: "decoder"}))
 		l.MakeSlice(1, 1)
 		copyOf(l).Reset()
 	}, []string{"use of a copy", `arena "decoder"`, "found at"}},
@@ -332,7 +332,7 @@ func TestOverlap(t *testing.T) {
 	if magazine.Race {
 		t.Skip("not with the race detector")
 	}
-	a := arena.NewArena(arena.Name("shared"))
+	a := arena.NewArena(arena.Config{Name: "shared"})
 	arena.New[node](a)
 	m := a.Mark()
 	p := arena.New[node](a)

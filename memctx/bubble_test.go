@@ -70,7 +70,7 @@ func TestDroppedInBubble(t *testing.T) {
 	defer check.SampleStacks(128)
 	synctest.Test(t, func(t *testing.T) {
 		memctx.New("dropped in a bubble")
-		arena.MakeSlice[int](arena.NewArena(arena.Name("arena dropped in a bubble")), 10, 10)
+		arena.MakeSlice[int](arena.NewArena(arena.Config{Name: "arena dropped in a bubble"}), 10, 10)
 	})
 	for _, name := range []string{"dropped in a bubble", "arena dropped in a bubble"} {
 		testkit.Eventually(t, name, func() bool { _, ok := ages(name)["dropped"]; return ok })

@@ -141,13 +141,13 @@ func TestLeakOfArena(t *testing.T) {
 	name := "dropped arena"
 	was := count(found("dropped", name))
 	var line string
-	var pool = arena.NewPool(arena.Name("dropped pooled"))
+	var pool = arena.NewPool(arena.Config{Name: "dropped pooled"})
 	root := memctx.New("dropped context's")
 	for range 10 {
-		a := arena.NewArena(arena.Name(name))
+		a := arena.NewArena(arena.Config{Name: name})
 		line = here(1)
 		arena.New[int](a)
-		f := arena.NewArena(arena.Name("dropped freed"))
+		f := arena.NewArena(arena.Config{Name: "dropped freed"})
 		arena.New[int](f)
 		f.Free()
 		arena.New[int](arena.NewArena()) // without a name

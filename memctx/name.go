@@ -64,7 +64,7 @@ func kindFor(name string) *kind {
 		return k.(*kind)
 	}
 	name = strings.Clone(name) // which may be part of something large, or lie in an arena
-	k := &kind{name: name, pool: arena.NewPool(arena.Name(name))}
+	k := &kind{name: name, pool: arena.NewPool(arena.Config{Name: name})}
 	kinds.by.Store(name, k)
 	kinds.n++
 	return k

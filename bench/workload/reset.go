@@ -69,7 +69,7 @@ type reset struct {
 func newReset(bytes int) *reset {
 	in := &reset{}
 	for i := range in.arenas {
-		in.arenas[i] = arena.NewArena(arena.FirstChunk(bytes), arena.MaxChunk(bytes), arena.Retain(2*bytes))
+		in.arenas[i] = arena.NewArena(arena.Config{FirstChunk: bytes, MaxChunk: bytes, Retain: 2 * bytes})
 		in.lanes[i] = arena.LaneOf[resetNode](in.arenas[i])
 		// Use all of it once, so that the memory is there and not only promised
 		// by the operating system.

@@ -138,7 +138,7 @@ func TestInterceptorsAlone(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 	_, err = havengrpc.UnaryServerInterceptor(context.Background(), nil, nil, func(context.Context, any) (any, error) {
-		return fill(arena.NewArena(arena.Limit(1000)), 1, 10_000), nil
+		return fill(arena.NewArena(arena.Config{Limit: 1000}), 1, 10_000), nil
 	})
 	if status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("error is %v", err)

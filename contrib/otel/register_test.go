@@ -269,7 +269,7 @@ func TestInstruments(t *testing.T) {
 	}
 	v := new(verdict)
 	check.VerifyNoStale(v)
-	a := arena.NewArena(arena.Name("all"))
+	a := arena.NewArena(arena.Config{Name: "all"})
 	kept := arena.New[int](a)
 	a.Reset()
 	v.end()

@@ -32,7 +32,7 @@ func samples(a *arena.Arena, record []byte) ([]float64, error) {
 }
 
 func main() {
-	a := arena.NewArena(arena.Name("record"), arena.Limit(64<<10))
+	a := arena.NewArena(arena.Config{Name: "record", Limit: 64 << 10})
 	for _, record := range [][]byte{
 		{3, 10, 25, 40},
 		binary.AppendUvarint(nil, 1_000_000),

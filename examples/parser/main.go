@@ -152,7 +152,7 @@ func answer(a *arena.Arena, d defs, text string) (int, error) {
 }
 
 func main() {
-	a := arena.NewArena(arena.Name("calculator"))
+	a := arena.NewArena(arena.Config{Name: "calculator"})
 	d := defs{}
 	for _, line := range []string{
 		"width := 6",

@@ -85,7 +85,7 @@ func render(a *arena.Arena, o *order) []byte {
 }
 
 func main() {
-	s := &shop{arenas: arena.NewPool(arena.Name("request"), arena.Limit(1<<20))}
+	s := &shop{arenas: arena.NewPool(arena.Config{Name: "request", Limit: 1 << 20})}
 	for _, url := range []string{
 		"/order?customer=ann&apple=3&pear=1",
 		"/order?customer=bob&plum=two",

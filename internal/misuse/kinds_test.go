@@ -42,7 +42,7 @@ func kindsOf[T any]() []kind {
 }
 
 func arenaMemory[T any]() *memory {
-	a := arena.NewArena(arena.Name("requests"))
+	a := arena.NewArena(arena.Config{Name: "requests"})
 	return &memory{
 		owner:   a,
 		alloc:   func(t *trial) object { return objectOf(allocated(t, arena.New[T](a)), nil) },
@@ -75,7 +75,7 @@ func arenaMemory[T any]() *memory {
 }
 
 func arenaSlices[T any]() *memory {
-	a := arena.NewArena(arena.Name("requests"))
+	a := arena.NewArena(arena.Config{Name: "requests"})
 	return &memory{
 		owner:   a,
 		alloc:   func(t *trial) object { return sliceObject(allocated(t, arena.MakeSlice[T](a, 3, 3)), 3) },
@@ -84,7 +84,7 @@ func arenaSlices[T any]() *memory {
 }
 
 func arenaMarks[T any]() *memory {
-	a := arena.NewArena(arena.Name("requests"))
+	a := arena.NewArena(arena.Config{Name: "requests"})
 	arena.New[T](a)
 	m, open := arena.Mark{}, false
 	return &memory{
@@ -105,7 +105,7 @@ func arenaMarks[T any]() *memory {
 }
 
 func arenaPool[T any]() *memory {
-	p := arena.NewPool(arena.Name("requests"))
+	p := arena.NewPool(arena.Config{Name: "requests"})
 	var a *arena.Arena
 	return &memory{
 		owner: p,
@@ -124,7 +124,7 @@ func arenaPool[T any]() *memory {
 			endedTwice:   func(t *trial) { b := p.Get(); p.Put(b); t.misuse(); p.Put(b) },
 			nilReleased:  func(t *trial) { t.misuse(); p.Put(nil) },
 			foreign: func(t *trial) {
-				b := arena.NewPool(arena.Name("other")).Get()
+				b := arena.NewPool(arena.Config{Name: "other"}).Get()
 				t.misuse()
 				p.Put(b)
 			},
@@ -134,7 +134,7 @@ func arenaPool[T any]() *memory {
 }
 
 func arenaNewOf[T any]() *memory {
-	a := arena.NewArena(arena.Name("requests"))
+	a := arena.NewArena(arena.Config{Name: "requests"})
 	typ := reflect.TypeFor[T]()
 	return &memory{
 		owner:   a,

@@ -24,9 +24,9 @@ func TestCountByName(t *testing.T) {
 	runs++
 	name := fmt.Sprintf("counted %d", runs)
 
-	a := arena.NewArena(arena.Name(name))
+	a := arena.NewArena(arena.Config{Name: name})
 	nameless := arena.NewArena()
-	other := arena.NewArena(arena.Name(name + " too"))
+	other := arena.NewArena(arena.Config{Name: name + " too"})
 	mc := memctx.New(name + " context")
 	defer mc.Delete()
 	c := slab.NewCache[node](slab.Name(name))

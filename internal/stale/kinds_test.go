@@ -82,12 +82,12 @@ var (
 
 var kinds = []kind{
 	{"arena", "arena", "request", nodeType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("request")))
+		a := held(arena.NewArena(arena.Config{Name: "request"}))
 		keep(ringIn(a))
 		a.Reset()
 	}},
 	{"arena used again", "arena", "again", nodeType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("again")))
+		a := held(arena.NewArena(arena.Config{Name: "again"}))
 		keep(ringIn(a))
 		for range 5 {
 			a.Reset()
@@ -96,14 +96,14 @@ var kinds = []kind{
 		a.Reset()
 	}},
 	{"arena that is freed", "arena", "freed", leafType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("freed")))
+		a := held(arena.NewArena(arena.Config{Name: "freed"}))
 		keep(ringIn(a).other)
 		a.Reset()
 		ringIn(a)
 		a.Free() // takes nothing back
 	}},
 	{"arena with callbacks", "arena", "callbacks", nodeType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("callbacks")))
+		a := held(arena.NewArena(arena.Config{Name: "callbacks"}))
 		n := ringIn(a)
 		a.OnReset(func() { keep(n.next) })
 		a.Reset()
@@ -114,7 +114,7 @@ var kinds = []kind{
 		l.Reset()
 	}},
 	{"lane of an arena", "arena", "lanes", leafType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("lanes")))
+		a := held(arena.NewArena(arena.Config{Name: "lanes"}))
 		l := arena.LaneOf[leaf](a)
 		n := ringIn(a)
 		keep(&n.other.text)
@@ -125,7 +125,7 @@ var kinds = []kind{
 		ringIn(a)
 	}},
 	{"slice", "arena", "slices", nodeType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("slices")))
+		a := held(arena.NewArena(arena.Config{Name: "slices"}))
 		s := arena.MakeSlice[node](a, 5000, 5000) // a chunk of its own
 		for i := range s {
 			s[i].next = &s[(i+7)%len(s)]
@@ -135,7 +135,7 @@ var kinds = []kind{
 		a.Reset()
 	}},
 	{"slice of pointers", "arena", "pointers", "*" + nodeType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("pointers")))
+		a := held(arena.NewArena(arena.Config{Name: "pointers"}))
 		s := arena.MakeSlice[*node](a, 5000, 5000)
 		for i := range s {
 			s[i] = arena.New[node](a)
@@ -144,26 +144,26 @@ var kinds = []kind{
 		a.Reset()
 	}},
 	{"string", "arena", "strings", "uint8", func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("strings")))
+		a := held(arena.NewArena(arena.Config{Name: "strings"}))
 		ringIn(a).other.text = arena.String(a, "some text")
 		keep(arena.String(a, "the key")[4:])
 		a.Reset()
 	}},
 	{"dynamic lane", "arena", "dynamic", nodeType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("dynamic")))
+		a := held(arena.NewArena(arena.Config{Name: "dynamic"}))
 		newNode := func() *node { return arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node) }
 		keep(ring(newNode, func() *leaf { return arena.New[leaf](a) }))
 		a.Reset()
 	}},
 	{"dynamic lane of one chunk", "arena", "one", nodeType, func(t *testing.T, keep func(any)) {
-		a := held(arena.NewArena(arena.Name("one")))
+		a := held(arena.NewArena(arena.Config{Name: "one"}))
 		n := arena.NewOf(a, reflect.TypeFor[node]()).Interface().(*node)
 		n.next = n
 		keep(n)
 		a.Reset()
 	}},
 	{"arena.Pool", "arena", "pooled", nodeType, func(t *testing.T, keep func(any)) {
-		p := held(arena.NewPool(arena.Name("pooled")))
+		p := held(arena.NewPool(arena.Config{Name: "pooled"}))
 		a := p.Get()
 		keep(ringIn(a))
 		p.Put(a)

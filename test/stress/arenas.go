@@ -16,21 +16,21 @@ const maxMarks = 4
 
 // open makes a new arena.
 func (in *scope) open(rng *choices) {
-	var opts []arena.Option
+	var conf arena.Config
 	if rng.oneIn(2) {
-		opts = append(opts, arena.FirstChunk(64<<rng.below(8)))
+		conf.FirstChunk = 64 << rng.below(8)
 	}
 	if rng.oneIn(2) {
-		opts = append(opts, arena.MaxChunk(1024<<rng.below(10)))
+		conf.MaxChunk = 1024 << rng.below(10)
 	}
 	if rng.oneIn(2) {
-		opts = append(opts, arena.Retain(rng.below(1<<20)))
+		conf.Retain = rng.below(1<<20) - 1
 	}
 	in.limited = rng.oneIn(4)
 	if in.limited {
-		opts = append(opts, arena.Limit(16<<10<<rng.below(6)))
+		conf.Limit = 16 << 10 << rng.below(6)
 	}
-	*in = scope{a: arena.NewArena(opts...), marks: in.marks[:0], limited: in.limited}
+	*in = scope{a: arena.NewArena(conf), marks: in.marks[:0], limited: in.limited}
 }
 
 // stepArena does something with one of the arenas as a whole.

@@ -16,7 +16,7 @@ func newArenaPool(rng *choices) *arena.Pool {
 	if rng.oneIn(2) {
 		return new(arena.Pool)
 	}
-	return arena.NewPool(arena.FirstChunk(64<<rng.below(8)), arena.Retain(rng.below(1<<18)))
+	return arena.NewPool(arena.Config{FirstChunk: 64 << rng.below(8), Retain: rng.below(1<<18) - 1})
 }
 
 func (p *parcel) verify(w *worker) {

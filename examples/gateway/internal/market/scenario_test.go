@@ -125,7 +125,7 @@ func TestRequestLimit(t *testing.T) {
 		}
 		submit(t, m, nil, fill...)
 		batch := []market.Instruction{order(market.Buy, 10_001, makers-1), cancel(makers)}
-		a := arena.NewArena(arena.Limit(limit))
+		a := arena.NewArena(arena.Config{Limit: limit})
 		results, err := submitLimited(m, a, batch)
 		if err != nil {
 			var full *arena.LimitError

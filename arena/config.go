@@ -1,0 +1,51 @@
+package arena
+
+import (
+	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/config"
+)
+
+// A Config has the settings of an arena made by [NewArena], or of each arena of a
+// [NewPool]. In the zero Config all are the default. A constructor panics if a field is
+// out of the range that it says here.
+type Config struct {
+	// Name is what panics, errors and statistics show. The default is none.
+	Name string
+
+	// Limit bounds the bytes that the arena reserves, all chunks of all types together.
+	// An allocation that would exceed it panics with, or returns, a [*LimitError]. It is
+	// checked only when a chunk is added. 0 means no bound; it must not be negative.
+	Limit int
+
+	// Retain bounds the bytes that stay with the arena over a Reset; what is above goes
+	// to the garbage collector. 0 means 64 MiB, and -1 that nothing stays; it must not be
+	// less.
+	Retain int
+
+	// FirstChunk is the size in bytes of each type's first chunk, rounded to what Go's
+	// heap hands out. 0 means 512; it must not be negative.
+	FirstChunk int
+
+	// MaxChunk is the size in bytes up to which chunks double. A longer slice still gets
+	// a chunk of its own, and the chunk that a type gets after a Reset is as large as
+	// what was needed before it. 0 means 1 MiB; it must not be negative.
+	MaxChunk int
+}
+
+// configOf returns the Config that a constructor was given.
+func configOf(constructor string, given []Config) Config {
+	c := config.Optional("arena: "+constructor, given)
+	config.AtLeast("arena: Config.Limit", c.Limit, 0, "a number of bytes, 0 (no bound) or more")
+	config.AtLeast("arena: Config.Retain", c.Retain, -1, "a number of bytes, 0 (the default), or -1 (nothing)")
+	config.AtLeast("arena: Config.FirstChunk", c.FirstChunk, 0, "a number of bytes, 0 (the default) or more")
+	config.AtLeast("arena: Config.MaxChunk", c.MaxChunk, 0, "a number of bytes, 0 (the default) or more")
+	return c
+}
+
+// retained returns the bytes that may stay over a Reset.
+func (a *Arena) retained() int {
+	if a == nil || a.retain == 0 {
+		return chunk.Retain
+	}
+	return max(a.retain, 0)
+}
