@@ -56,7 +56,7 @@ type Arena struct {
 
 	name     string
 	limit    int           // 0: none
-	retain   int           // bytes plus one; 0: the default
+	retain   int           // 0: the default; -1: nothing
 	reserved int           // bytes in chunks
 	chunks   int           // that reserved is made of
 	payer    account.Payer // a memory context, or nil
@@ -230,7 +230,7 @@ func (a *Arena) leave() {
 // Reset takes back everything that was allocated and hands the same memory out
 // again. It clears what was used, and costs that. An arena of several chunks
 // goes on with one of the size that was needed; a peak is forgotten over the
-// following Resets; and a chunk of more than [Retain] is not kept. Once in a while
+// following Resets; and a chunk of more than Config.Retain is not kept. Once in a while
 // nothing is, to find pointers that were kept: see StalePointers of package check. What
 // KeepAlive got is let go. No pointer into the arena may be used afterwards: its bytes
 // become other types. Reset panics after Free; on an unused arena it does

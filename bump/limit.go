@@ -11,7 +11,7 @@ import (
 // limit is reached.
 var ErrLimit = account.ErrLimit
 
-// A LimitError says that an allocation would have made an arena exceed its [Limit]. What
+// A LimitError says that an allocation would have made an arena exceed its Config.Limit. What
 // was allocated is as it was before.
 type LimitError struct {
 	Name      string // of the arena
@@ -28,6 +28,14 @@ func (e *LimitError) Error() string {
 
 // Is reports whether target is [ErrLimit].
 func (e *LimitError) Is(target error) bool { return target == ErrLimit }
+
+// titleOf names an arena of the given name in messages.
+func titleOf(name string) string {
+	if name == "" {
+		return "a bump arena"
+	}
+	return fmt.Sprintf("bump arena %q", name)
+}
 
 // charge has a chunk for want bytes paid, or, if the limits have no room for that, one
 // for the bytes that are needed at least. It returns the size of the chunk.

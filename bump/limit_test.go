@@ -14,7 +14,7 @@ import (
 // leaves the arena as it was.
 func TestLimit(t *testing.T) {
 	for _, limit := range []int{1, 511, 512, 513, 10_000, 1 << 20} {
-		a := bump.NewArena(bump.Name("index"), bump.Limit(limit))
+		a := bump.NewArena(bump.Config{Name: "index", Limit: limit})
 		for range 2 { // before and after a Reset
 			n, last := 0, (*[64]byte)(nil)
 			for {
@@ -69,29 +69,30 @@ func TestRetain(t *testing.T) {
 	for _, c := range []struct {
 		retain int
 		keeps  bool
-	}{{0, false}, {10_000, false}, {1 << 20, true}} {
-		a := bump.NewArena(bump.Retain(c.retain))
+	}{{-1, false}, {10_000, false}, {1 << 20, true}, {0, true}} {
+		a := bump.NewArena(bump.Config{Retain: c.retain})
 		for range 3 {
 			a.Alloc(100_000, 8)
 			a.Reset()
 		}
 		if got := a.Stats().Reserved > 0; got != c.keeps {
-			t.Errorf("Retain(%d): after Reset %v", c.retain, a)
+			t.Errorf("Retain %d: after Reset %v", c.retain, a)
 		}
 		checkSum(t, "after Reset", a.Stats())
 	}
 }
 
-func TestOptionsMisuse(t *testing.T) {
+func TestConfigMisuse(t *testing.T) {
 	for want, f := range map[string]func(){
-		"bump: Limit(-1): want a number of bytes, 0 or more":  func() { bump.Limit(-1) },
-		"bump: Retain(-5): want a number of bytes, 0 or more": func() { bump.Retain(-5) },
+		"bump: Config.Limit is -1: want a number of bytes, 0 (no bound) or more":              func() { bump.NewArena(bump.Config{Limit: -1}) },
+		"bump: Config.Retain is -5: want a number of bytes, 0 (the default), or -1 (nothing)": func() { bump.NewArena(bump.Config{Retain: -5}) },
+		"bump: NewArena: 2 structs of settings: want one, or none":                            func() { bump.NewArena(bump.Config{}, bump.Config{}) },
 	} {
 		if got := fmt.Sprint(testkit.Panic(t, f)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	a := bump.NewArena(bump.Option{}, bump.Name("n"))
+	a := bump.NewArena(bump.Config{Name: "n"})
 	a.Free()
 	if text := fmt.Sprint(testkit.Panic(t, func() { a.Reset() })); !strings.HasPrefix(text, `bump: Reset after Free of bump arena "n" (freed, `) {
 		t.Errorf("Reset panics with %s", text)

@@ -12,7 +12,7 @@ import (
 // leave them to the garbage collector.
 func init() {
 	account.NewBump = func(name string, p account.Payer, made *leak.Site) any {
-		a := NewArena(Name(name))
+		a := NewArena(Config{Name: name})
 		a.payer, a.made = p, made
 		return a
 	}
