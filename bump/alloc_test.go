@@ -93,20 +93,15 @@ func TestAlignmentIsOfAddresses(t *testing.T) {
 }
 
 func TestBadAlignment(t *testing.T) {
-	f := bump.NewFixed(1 << 14)
 	var a bump.Arena
 	p := a.Alloc(8, 8)
 	for _, align := range []uintptr{0, 3, 6, 12, 4095, 4097, 8192, 1 << 31, ^uintptr(0), ^uintptr(0)>>1 + 1} {
 		value := fmt.Sprintf("alignment %d:", align)
 		wantPanic(t, "Alloc", func() { a.Alloc(8, align) }, "bump: Alloc: ", value)
 		wantPanic(t, "Realloc", func() { a.Realloc(p, 8, 16, align) }, "bump: Realloc: ", value)
-		wantPanic(t, "Fixed.Alloc", func() { f.Alloc(8, align) }, "bump: Fixed.Alloc: ", value)
-		wantPanic(t, "TryAlloc", func() { f.TryAlloc(8, align) }, "bump: Fixed.Alloc: ", value)
+		wantPanic(t, "TryAlloc", func() { a.TryAlloc(8, align) }, "bump: TryAlloc: ", value)
 	}
 	if s := a.Stats(); s.InUse != 8 {
-		t.Errorf("after refused calls: %v", s)
-	}
-	if s := f.Stats(); s.InUse != 0 {
 		t.Errorf("after refused calls: %v", s)
 	}
 }
@@ -125,15 +120,11 @@ func TestSizesThatOverflow(t *testing.T) {
 	for _, n := range []int{math.MaxInt, math.MaxInt / 8, int(bump.MaxSize/8) + 1} {
 		wantPanic(t, "MakeSlice", func() { bump.MakeSlice[int64](&a, 0, n) },
 			"bump: MakeSlice[int64]", fmt.Sprint(n), "address space")
-		var s bump.Slice[int64]
-		wantPanic(t, "Slice.Grow", func() { s.Grow(&a, n) }, "bump: Slice.Grow", fmt.Sprint(n))
 	}
 	// 16 times these is 0, or 16, to who does not look.
 	for _, n := range []int{1 << (bits.UintSize - 4), 1<<(bits.UintSize-4) + 1} {
 		wantPanic(t, "MakeSlice", func() { bump.MakeSlice[[16]byte](&a, 0, n) },
 			"bump: MakeSlice[[16]uint8]", fmt.Sprint(n), "address space")
-		var s bump.Slice[[16]byte]
-		wantPanic(t, "Slice.Grow", func() { s.Grow(&a, n) }, "bump: Slice.Grow", fmt.Sprint(n))
 	}
 	wantPanic(t, "MakeSlice", func() { bump.MakeSlice[byte](&a, -1, 5) }, "bump: MakeSlice[uint8]", "length -1", "capacity 5")
 	wantPanic(t, "MakeSlice", func() { bump.MakeSlice[byte](&a, 3, 2) }, "bump: MakeSlice[uint8]", "length 3", "capacity 2")

@@ -14,12 +14,6 @@ import (
 	"github.com/haven-mem/haven/internal/track"
 )
 
-// An Allocator hands out memory: size zero bytes whose address is a multiple
-// of align, a power of two. [Arena] and [Fixed] are Allocators.
-type Allocator interface {
-	Alloc(size, align uintptr) unsafe.Pointer
-}
-
 // An Arena is a growing piece of memory that the garbage collector does not
 // scan. The zero Arena is ready. It is for one goroutine at a time and must not
 // be copied after first use; what it handed out may be read by any goroutine.
@@ -69,8 +63,7 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// MaxAlign is the largest alignment in bytes that allocators of this package
-// accept.
+// MaxAlign is the largest alignment in bytes that an arena gives.
 const MaxAlign = 4096
 
 // maxSize leaves room for what an object's chunk holds beside it.
@@ -192,7 +185,7 @@ func (a *Arena) growFor(op string, size, align uintptr) error {
 		if next.data != nil {
 			// A kept chunk that is too small is left to the garbage collector
 			// with its root, so that a Reset does not keep two.
-			a.root = &root{keep: a.root.keep}
+			a.root = new(root)
 			a.credit()
 		}
 		want := uintptr(a.peak.Want())
@@ -231,8 +224,7 @@ func (a *Arena) leave() {
 // again. It clears what was used, and costs that. An arena of several chunks
 // goes on with one of the size that was needed; a peak is forgotten over the
 // following Resets; and a chunk of more than Config.Retain is not kept. Once in a while
-// nothing is, to find pointers that were kept: see StalePointers of package check. What
-// KeepAlive got is let go. No pointer into the arena may be used afterwards: its bytes
+// nothing is, to find pointers that were kept: see StalePointers of package check. No pointer into the arena may be used afterwards: its bytes
 // become other types. Reset panics after Free; on an unused arena it does
 // nothing.
 func (a *Arena) Reset() {
@@ -266,7 +258,6 @@ func (a *Arena) Reset() {
 		a.peak.Cap(a.retained())
 	case keep:
 		a.root.chunks[0].clear()
-		a.root.forget()
 	default:
 		a.root = nil
 		a.credit()
@@ -308,17 +299,6 @@ func (a *Arena) free() {
 	a.let()
 	a.payer = nil
 	a.freed = true
-}
-
-// KeepAlive makes v live for as long as anything in the arena does, until
-// Reset. It is for heap objects that memory of the arena points to, which the
-// garbage collector does not see otherwise.
-func (a *Arena) KeepAlive(v any) {
-	a.checkUsable("KeepAlive")
-	if a.root == nil {
-		a.root = new(root)
-	}
-	a.root.keep = append(a.root.keep, v)
 }
 
 // Owns reports whether p points into memory of the arena. It costs a compare

@@ -15,25 +15,20 @@ import (
 const zone = check.Zone
 
 type (
-	shadow      struct{}
-	known       struct{}
-	fence       struct{}
-	fixedShadow struct{}
+	shadow struct{}
+	known  struct{}
+	fence  struct{}
 )
 
-func (s *shadow) of() string    { return "" }
 func (f *fence) add()           {}
 func (f *fence) bytes() uintptr { return 0 }
 
-func newChecked[T any](a *Arena) *T                              { return nil }
-func (a *Arena) noteLow(size uintptr)                            {}
-func (a *Arena) noteGrown(end uintptr)                           {}
-func (a *Arena) noteType(p unsafe.Pointer, t reflect.Type)       {}
-func (a *Arena) checkAround(p unsafe.Pointer)                    {}
-func (a *Arena) retire(keep bool) bool                           { return false }
-func (a *Arena) abandon(p unsafe.Pointer)                        {}
-func (a *Arena) verify()                                         {}
-func (r *root) noteChunk(b block, a *Arena)                      {}
-func (f *Fixed) allocChecked(size, align uintptr) unsafe.Pointer { return nil }
-func (f *Fixed) resetChecked()                                   {}
-func (f *Fixed) noteType(p unsafe.Pointer, t reflect.Type)       {}
+func newChecked[T any](a *Arena) *T                        { return nil }
+func (a *Arena) noteLow(size uintptr)                      {}
+func (a *Arena) noteGrown(end uintptr)                     {}
+func (a *Arena) noteType(p unsafe.Pointer, t reflect.Type) {}
+func (a *Arena) checkAround(p unsafe.Pointer)              {}
+func (a *Arena) retire(keep bool) bool                     { return false }
+func (a *Arena) abandon(p unsafe.Pointer)                  {}
+func (a *Arena) verify()                                   {}
+func (r *root) noteChunk(b block, a *Arena)                {}

@@ -3,7 +3,6 @@
 package bump
 
 import (
-	"fmt"
 	"reflect"
 	"unsafe"
 
@@ -21,12 +20,8 @@ import (
 // zone is the size in bytes of a red zone.
 const zone = check.Zone
 
-// A shadow is what an Arena has besides: the name of its owner in reports, if it is
-// not "a bump arena".
-type shadow struct {
-	owner string
-	busy  check.Only[check.Busy]
-}
+// A shadow is what an Arena has besides.
+type shadow struct{ busy check.Only[check.Busy] }
 
 // A known is what a root has besides.
 type known struct{ seen *check.Untyped }
@@ -38,9 +33,6 @@ func (f *fence) add() { f.n++ }
 
 // bytes returns what red zones take.
 func (f *fence) bytes() uintptr { return 2 * zone * f.n }
-
-// of names the owner in reports, if it is not the arena itself.
-func (s *shadow) of() string { return s.owner }
 
 // noteChunk takes down a chunk that was just added.
 func (r *root) noteChunk(b block, a *Arena) {
@@ -145,12 +137,12 @@ func (a *Arena) retire(keep bool) bool {
 		r.Poison()
 		x.List = append(x.List, *r)
 	}
-	if stale.Each() && a.owner == "" {
+	if stale.Each() {
 		x.Left = a.watch(site)
 	}
 	seen, size := old.seen, old.chunks[0].size
 	// Nobody goes from one chunk to the others any more.
-	old.chunks, old.keep, old.seen = nil, nil, nil
+	old.chunks, old.seen = nil, nil
 	seen.Clear() // red zones are poison now
 	a.root = nil
 	if keep {
@@ -174,18 +166,3 @@ func (a *Arena) watch(site check.Site) func([]check.Released) {
 		w.Watch()
 	}
 }
-
-// A fixedShadow is the memory of a Fixed in the check build: that of an arena, with
-// red zones. The Fixed's own bytes only say what fits.
-type fixedShadow struct{ mem Arena }
-
-func (f *Fixed) allocChecked(size, align uintptr) unsafe.Pointer {
-	if f.mem.owner == "" {
-		f.mem.owner = fmt.Sprintf("a fixed arena of %d bytes", f.size)
-	}
-	return f.mem.Alloc(size, align)
-}
-
-func (f *Fixed) resetChecked() { f.mem.Reset() }
-
-func (f *Fixed) noteType(p unsafe.Pointer, t reflect.Type) { f.mem.noteType(p, t) }

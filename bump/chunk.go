@@ -15,7 +15,6 @@ import (
 type root struct {
 	known
 	chunks []block
-	keep   []any // what KeepAlive got
 }
 
 // add puts a new chunk on the list.
@@ -24,15 +23,6 @@ func (r *root) add(b block, a *Arena) {
 	if check.Enabled {
 		r.noteChunk(b, a)
 	}
-}
-
-// forget lets go of what KeepAlive got, and of a list that was once long.
-func (r *root) forget() {
-	if cap(r.keep) > 1024 && len(r.keep) < cap(r.keep)/4 {
-		r.keep = nil
-	}
-	clear(r.keep)
-	r.keep = r.keep[:0]
 }
 
 // A block is one chunk in the root's list, with the part of its data that was

@@ -41,9 +41,4 @@ func (a *Arena) retained() int {
 }
 
 // title names the arena in messages.
-func (a *Arena) title() string {
-	if owner := a.shadow.of(); owner != "" {
-		return owner
-	}
-	return titleOf(a.name)
-}
+func (a *Arena) title() string { return titleOf(a.name) }

@@ -6,8 +6,8 @@
 // as indexes, syntax trees and caches of decoded records: the collector marks
 // one word per chunk, whatever the number of objects. Do not use it for values
 // that refer to the heap (maps, channels, functions, interfaces, strings and
-// slices made elsewhere): package arena takes those. A heap object that must be
-// referred to all the same is handed to [Arena.KeepAlive].
+// slices made elsewhere): package arena takes those. A heap object that
+// must be referred to all the same needs somebody else who refers to it.
 //
 //	var a bump.Arena
 //	n := bump.New[Node](&a)       // zero; may point to Nodes of a
@@ -27,7 +27,7 @@
 // A chunk is a pointer to the arena's root followed by bytes, so that the
 // collector's map of it is one word:
 //
-//	chunk ─► [ owner │ data ………………………………… ]      root: every chunk, and what KeepAlive got
+//	chunk ─► [ owner │ data ………………………………… ]      root: every chunk
 //	             └──────► root ──► all chunks
 //
 // Within the open chunk objects come down from the end and everything else goes

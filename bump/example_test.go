@@ -1,7 +1,6 @@
 package bump_test
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
@@ -44,19 +43,6 @@ func ExampleNewFrom() {
 	p := bump.NewFrom(&a, [2]float64{3, 4})
 	fmt.Println(*p)
 	// Output: [3 4]
-}
-
-func ExampleNewIn() {
-	var a bump.Arena
-	for _, al := range []bump.Allocator{nil, &a, bump.NewFixed(64)} {
-		n := bump.NewIn[int64](al)
-		*n = 5
-		fmt.Println(*n)
-	}
-	// Output:
-	// 5
-	// 5
-	// 5
 }
 
 func ExampleMakeSlice() {
@@ -121,16 +107,6 @@ func ExampleArena_Free() {
 	// Output: 42
 }
 
-func ExampleArena_KeepAlive() {
-	type entry struct{ attrs map[string]int }
-	var a bump.Arena
-	attrs := map[string]int{"size": 3}
-	a.KeepAlive(attrs) // the garbage collector does not look into e
-	e := bump.NewFrom(&a, entry{attrs})
-	fmt.Println(e.attrs["size"])
-	// Output: 3
-}
-
 func ExampleArena_Owns() {
 	var a bump.Arena
 	mine, other := bump.New[int](&a), new(int)
@@ -154,64 +130,4 @@ func ExampleArena_String() {
 	// Output:
 	// nil bump arena
 	// bump arena: 0 bytes in use, 0 reserved, 0 idle, 0 in gaps, 0 overhead, 0 at the peak, 0 chunks, 0 resets
-}
-
-func ExampleSlice() {
-	var a bump.Arena
-	var primes bump.Slice[int]
-	for i := 2; primes.Len() < 5; i++ {
-		prime := true
-		for _, p := range primes.Slice() {
-			prime = prime && i%p != 0
-		}
-		if prime {
-			primes.Append(&a, i)
-		}
-	}
-	fmt.Println(primes.Slice(), *primes.At(4))
-	primes.Truncate(2)
-	fmt.Println(primes.Slice())
-	// Output:
-	// [2 3 5 7 11] 11
-	// [2 3]
-}
-
-func ExampleSlice_Grow() {
-	var a bump.Arena
-	var s bump.Slice[byte]
-	s.Grow(&a, 100)
-	fmt.Println(s.Len(), s.Cap())
-	// Output: 0 100
-}
-
-func ExampleFixed() {
-	f := bump.NewFixed(16)
-	bump.NewIn[[2]int64](f)
-	_, err := f.TryAlloc(1, 1)
-	fmt.Println(errors.Is(err, bump.ErrExhausted))
-	f.Reset()
-	fmt.Println(f)
-	// Output:
-	// true
-	// fixed arena: 0 of 16 bytes in use
-}
-
-func ExampleFixed_TryAlloc() {
-	f := bump.NewFixed(100)
-	if _, err := f.TryAlloc(200, 8); err != nil {
-		fmt.Println(err)
-	}
-	p, err := f.TryAlloc(50, 1)
-	fmt.Println(p != nil, err)
-	// Output:
-	// bump: fixed arena exhausted
-	// true <nil>
-}
-
-func ExampleFixed_Stats() {
-	f := bump.NewFixed(100)
-	f.Alloc(30, 1)
-	s := f.Stats()
-	fmt.Println(s.InUse, s.Idle, s.Reserved)
-	// Output: 30 70 100
 }

@@ -42,9 +42,6 @@ func ChunkSizes() []uintptr {
 // returns its start and size.
 func MakeChunk(total uintptr) (unsafe.Pointer, uintptr) { return makeChunk(new(root), total) }
 
-// FixedBase returns where the bytes that a Fixed counts begin. In the check build what
-// it hands out is elsewhere.
-func FixedBase(f *Fixed) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(f.buf)) }
-
-// KeepCap returns the room in the list of what KeepAlive got.
-func KeepCap(a *Arena) int { return cap(a.root.keep) }
+// RootOf returns what holds the arena's chunks together, which lives as long as one of
+// them.
+func RootOf(a *Arena) *root { return a.root }

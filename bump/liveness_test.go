@@ -28,19 +28,12 @@ type bead struct {
 
 const beads = 60 // in several chunks
 
-// An inhabitant is a heap object given to KeepAlive. Its death shows the
-// arena's.
-type inhabitant struct{ _ [2]*byte }
-
 // newRing fills an arena with beads, and returns the arena and a pointer to the
 // which-th place of interest in its chunks, of which there are places: the
 // first, a middle and the last byte handed out in each. bead is how far in front
 // of it its bead begins.
 func newRing(died func()) (a *bump.Arena, at func(which int) (p unsafe.Pointer, bead uintptr), places int) {
 	a = new(bump.Arena)
-	in := new(inhabitant)
-	runtime.AddCleanup(in, func(f func()) { f() }, died)
-	a.KeepAlive(in)
 	var all []*bead
 	for i := range beads {
 		b := bump.NewFrom(a, bead{id: i, text: bump.String(a, fmt.Sprint("bead ", i))})
@@ -52,6 +45,7 @@ func newRing(died func()) (a *bump.Arena, at func(which int) (p unsafe.Pointer, 
 		}
 		all = append(all, b)
 	}
+	runtime.AddCleanup(bump.RootOf(a), func(f func()) { f() }, died)
 	chunks := bump.Extents(a)
 	at = func(which int) (unsafe.Pointer, uintptr) {
 		c := chunks[which/3%len(chunks)]
@@ -139,13 +133,13 @@ func TestAnyPointerKeepsAll(t *testing.T) {
 }
 
 // TestHugeChunkKeepsAll holds a pointer into a chunk of a size whose type is made at
-// run time, which keeps the other chunks and what KeepAlive got as any other does.
+// run time, which keeps the other chunks as any other does.
 func TestHugeChunkKeepsAll(t *testing.T) {
 	var census testkit.Census
 	hugeOf := func() unsafe.Pointer {
 		var a bump.Arena
 		bump.New[int](&a) // in a chunk of its own
-		a.KeepAlive(testkit.Enroll(&census, new([10]*int)))
+		testkit.Enroll(&census, bump.RootOf(&a))
 		return a.Alloc(130<<20, 8) // never touched, so the system gives no memory for it
 	}
 	p := hugeOf()
@@ -153,7 +147,7 @@ func TestHugeChunkKeepsAll(t *testing.T) {
 		testkit.CollectGarbage()
 	}
 	if n := census.Alive(); n != 1 {
-		t.Error("what KeepAlive got died while a pointer into the huge chunk was held")
+		t.Error("the root died while a pointer into the huge chunk was held")
 	}
 	runtime.KeepAlive(p)
 	testkit.Eventually(t, "all goes with the last pointer", func() bool { return census.Alive() == 0 })
@@ -167,18 +161,17 @@ func TestDroppedArenasGo(t *testing.T) {
 	var cleaned atomic.Int64
 	for i := range n {
 		var a bump.Arena
-		in := testkit.Enroll(&census, new(inhabitant))
-		runtime.AddCleanup(in, func(int) { cleaned.Add(1) }, i)
-		a.KeepAlive(in)
-		for range i % 100 {
-			bump.New[bead](&a).text = bump.String(&a, "some text")
-		}
-		switch i % 4 {
-		case 0:
-			a.Free()
-		case 1:
+		if i%4 == 1 {
 			bump.New[bead](&a)
 			a.Reset()
+		}
+		for range 1 + i%100 {
+			bump.New[bead](&a).text = bump.String(&a, "some text")
+		}
+		r := testkit.Enroll(&census, bump.RootOf(&a))
+		runtime.AddCleanup(r, func(int) { cleaned.Add(1) }, i)
+		if i%4 == 0 {
+			a.Free()
 		}
 	}
 	testkit.CollectGarbage() // two collections
@@ -226,8 +219,8 @@ func TestNoFinalizers(t *testing.T) {
 }
 
 //go:noinline
-func newInhabitant() (bits uintptr, w weak.Pointer[inhabitant]) {
-	p := new(inhabitant)
+func newObject() (bits uintptr, w weak.Pointer[[2]*byte]) {
+	p := new([2]*byte)
 	return uintptr(unsafe.Pointer(p)), weak.Make(p)
 }
 
@@ -243,7 +236,7 @@ func TestOneWordIsScanned(t *testing.T) {
 		if n := total - uintptr(bump.Overhead) - 64; total > 512 {
 			s = bump.MakeSlice[uintptr](&a, int(n/unsafe.Sizeof(s[0])), int(n/unsafe.Sizeof(s[0])))
 		}
-		bits, w := newInhabitant()
+		bits, w := newObject()
 		for i := range s {
 			s[i] = bits
 		}
@@ -288,79 +281,4 @@ func TestScanWork(t *testing.T) {
 		t.Errorf("a collection scans %d bytes more for %d bytes of pointers: not what was to be measured", after-before, n)
 	}
 	runtime.KeepAlive(heap)
-}
-
-func TestKeepAlive(t *testing.T) {
-	if !testkit.InChild(t) {
-		testkit.MustChild(t, hostile...)
-		return
-	}
-	type entry struct {
-		attrs map[string]int
-		inner *inhabitant
-	}
-	const n = 1000
-	var census testkit.Census
-	var a bump.Arena
-	fillArena := func() []*entry {
-		all := make([]*entry, n)
-		for i := range all {
-			in, attrs := testkit.Enroll(&census, new(inhabitant)), map[string]int{"i": i}
-			a.KeepAlive(in)
-			a.KeepAlive(attrs)
-			all[i] = bump.NewFrom(&a, entry{attrs, in})
-		}
-		return all
-	}
-	stop := testkit.Hammer()
-	all := fillArena()
-	stop()
-	testkit.CollectGarbage()
-	for i, e := range all {
-		if e.attrs["i"] != i || len(e.attrs) != 1 || *e.inner != (inhabitant{}) {
-			t.Fatalf("entry %d changed", i)
-		}
-	}
-	if alive := census.Alive(); alive != n {
-		t.Fatalf("%d of %d kept objects live", alive, n)
-	}
-	// What Free ends is still kept by an entry; what Reset ends is not.
-	all = all[:1]
-	testkit.CollectGarbage()
-	if alive := census.Alive(); alive != n {
-		t.Errorf("%d of %d kept objects live with one pointer into the arena", alive, n)
-	}
-	runtime.KeepAlive(all)
-	a.Reset()
-	all = nil
-	testkit.CollectGarbage()
-	if alive := census.Alive(); alive != 0 {
-		t.Errorf("%d kept objects live after Reset", alive)
-	}
-
-	all = fillArena()
-	a.Free()
-	testkit.CollectGarbage()
-	if alive := census.Alive(); alive != n {
-		t.Errorf("%d of %d kept objects live after Free", alive, n)
-	}
-	runtime.KeepAlive(all)
-	testkit.CollectGarbage()
-	if alive := census.Alive(); alive != 0 {
-		t.Errorf("%d kept objects live with no pointer into the arena", alive)
-	}
-}
-
-// TestResetWithOneChunkLetsGo is Reset where the chunk, and so the root, stays.
-func TestResetWithOneChunkLetsGo(t *testing.T) {
-	var census testkit.Census
-	var a bump.Arena
-	stale := bump.New[int](&a)
-	a.KeepAlive(testkit.Enroll(&census, new(inhabitant)))
-	a.Reset()
-	testkit.CollectGarbage()
-	if alive := census.Alive(); alive != 0 {
-		t.Error("what KeepAlive got lives after Reset")
-	}
-	runtime.KeepAlive(stale)
 }

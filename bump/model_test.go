@@ -43,13 +43,9 @@ type model struct {
 	// The latest low allocation: what Realloc may grow in place.
 	last, end uintptr
 
-	inUse, high, kept int
-	resets            uint64
-	marker            byte
-	slice             bump.Slice[uint32]
-	wantSlice         []uint32
-	sliceAt           unsafe.Pointer // its memory, and what it takes
-	sliceBytes        uintptr
+	inUse, high int
+	resets      uint64
+	marker      byte
 }
 
 func (m *model) fail(format string, args ...any) {
@@ -119,9 +115,6 @@ func (m *model) apart(r *record) {
 			m.fail("%s overlaps a link", r.what)
 		}
 	}
-	if s := uintptr(m.sliceAt); m.sliceBytes > 0 && n > 0 && r.p != m.sliceAt && (r.holds(s) || uintptr(r.p)-s < m.sliceBytes) {
-		m.fail("%s overlaps the Slice", r.what)
-	}
 }
 
 // low notes an allocation from the low end, after one call.
@@ -181,8 +174,8 @@ func (m *model) check() {
 	s := m.a.Stats()
 	m.high = max(m.high, m.inUse)
 	switch {
-	case s.InUse != m.inUse || s.Kept != m.kept || s.Resets != m.resets || s.HighWater != m.high:
-		m.fail("want %d bytes in use, %d kept, %d resets, %d at the peak; %d kept", m.inUse, m.kept, m.resets, m.high, s.Kept)
+	case s.InUse != m.inUse || s.Resets != m.resets || s.HighWater != m.high:
+		m.fail("want %d bytes in use, %d resets, %d at the peak", m.inUse, m.resets, m.high)
 	case s.Reserved != s.InUse+s.Idle+s.Gaps+s.Overhead:
 		m.fail("does not add up")
 	}
@@ -200,15 +193,6 @@ func (m *model) contents() {
 	for i, l := range m.links {
 		if *l != m.wantLn[i] {
 			m.fail("link %d is %v, want %v", i, *l, m.wantLn[i])
-		}
-	}
-	got := m.slice.Slice()
-	if len(got) != len(m.wantSlice) {
-		m.fail("the Slice has %d elements, want %d", len(got), len(m.wantSlice))
-	}
-	for i := range got {
-		if got[i] != m.wantSlice[i] {
-			m.fail("element %d of the Slice is %d, want %d", i, got[i], m.wantSlice[i])
 		}
 	}
 }

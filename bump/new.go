@@ -68,30 +68,6 @@ func NewFrom[T any](a *Arena, v T) *T {
 	return p
 }
 
-// NewIn returns a pointer to a zero T in memory of al, or on Go's heap if al is
-// nil. If al is a [*Fixed], T must not contain pointers: NewIn panics and names
-// the field. It panics as al's Alloc does, and costs a call through the
-// interface.
-func NewIn[T any](al Allocator) *T {
-	switch al := al.(type) {
-	case nil:
-		return new(T)
-	case *Fixed:
-		al.refusePointers("NewIn", reflect.TypeFor[T]())
-	}
-	var zero T
-	p := al.Alloc(unsafe.Sizeof(zero), unsafe.Alignof(zero))
-	if check.Enabled {
-		switch al := al.(type) {
-		case *Arena:
-			al.noteType(p, reflect.TypeFor[T]())
-		case *Fixed:
-			al.noteType(p, reflect.TypeFor[T]())
-		}
-	}
-	return (*T)(p)
-}
-
 // MakeSlice returns a zero slice of the given length and capacity in elements.
 // It panics if len is negative or above cap, if the slice exceeds the address
 // space, and as [New] does.

@@ -79,9 +79,6 @@ func TestNewOf64Bits(t *testing.T) {
 		if s[0].Add(1)+s[1].Add(1)+s[2].Add(1) != 3 {
 			t.Fatal("not zero")
 		}
-		if bump.NewIn[atomic.Uint64](&a).Add(1) != 1 {
-			t.Fatal("not zero")
-		}
 	}
 }
 
@@ -91,40 +88,6 @@ func TestNewFrom(t *testing.T) {
 	q := bump.NewFrom(&a, [3]string{"1", "2", "3"})
 	if *p != [3]string{"x", "y", "z"} || *q != [3]string{"1", "2", "3"} || !a.Owns(unsafe.Pointer(p)) {
 		t.Errorf("%v %v", *p, *q)
-	}
-}
-
-// counter is a user's Allocator.
-type counter struct {
-	sizes, aligns []uintptr
-	a             bump.Arena
-}
-
-func (c *counter) Alloc(size, align uintptr) unsafe.Pointer {
-	c.sizes, c.aligns = append(c.sizes, size), append(c.aligns, align)
-	return c.a.Alloc(size, align)
-}
-
-func TestNewIn(t *testing.T) {
-	var heap *[4]int64 = bump.NewIn[[4]int64](nil)
-	heap[3] = 1
-
-	var a bump.Arena
-	if p := bump.NewIn[*int](&a); *p != nil || !a.Owns(unsafe.Pointer(p)) {
-		t.Error("NewIn of an Arena is not in it")
-	}
-
-	f := bump.NewFixed(64)
-	if p := bump.NewIn[[2]int32](f); *p != [2]int32{} || f.Stats().InUse != 8 {
-		t.Errorf("NewIn of a Fixed: %v", f)
-	}
-
-	var c counter
-	bump.NewIn[int16](&c)
-	bump.NewIn[[3]int32](&c)
-	bump.NewIn[struct{}](&c)
-	if len(c.sizes) != 3 || c.sizes[0] != 2 || c.aligns[0] != 2 || c.sizes[1] != 12 || c.aligns[1] != 4 || c.sizes[2] != 0 || c.aligns[2] != 1 {
-		t.Errorf("a user's Allocator was asked for %v bytes aligned to %v", c.sizes, c.aligns)
 	}
 }
 

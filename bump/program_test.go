@@ -49,15 +49,10 @@ func (m *model) step() {
 		case 3:
 			makeSlice[struct{}](m, n, c, "MakeSlice[struct{}]")
 		}
-	case op < 48:
+	case op < 55:
 		m.stepAppend()
-	case op < 52:
-		m.stepString()
-	case op < 59:
-		m.stepSlice()
 	case op < 60:
-		m.a.KeepAlive(m)
-		m.kept++
+		m.stepString()
 	case op < 63:
 		m.contents()
 		m.a.Reset()
@@ -77,8 +72,7 @@ func (m *model) step() {
 func (m *model) forget() {
 	m.high = max(m.high, m.inUse)
 	m.records, m.links, m.wantLn = nil, nil, nil
-	m.last, m.end, m.inUse, m.kept = 0, 0, 0, 0
-	m.slice, m.wantSlice, m.sliceAt, m.sliceBytes = bump.Slice[uint32]{}, nil, nil, 0
+	m.last, m.end, m.inUse = 0, 0, 0
 }
 
 func (m *model) stepNew() {
@@ -276,47 +270,4 @@ func (m *model) stepString() {
 	r := &record{what: "String", p: p, want: text}
 	m.apart(r)
 	m.records = append(m.records, r)
-}
-
-// stepSlice grows the model's Slice, which is moved by Realloc.
-func (m *model) stepSlice() {
-	before, c := m.a.Stats(), m.slice.Cap()
-	at, bytes := m.sliceAt, m.sliceBytes
-	switch k, n := m.byte()%8, int(m.byte()); {
-	case k < 5:
-		vs := make([]uint32, n%50)
-		for i := range vs {
-			vs[i] = uint32(n + i)
-		}
-		m.slice.Append(m.a, vs...)
-		m.wantSlice = append(m.wantSlice, vs...)
-	case k < 7:
-		m.slice.Grow(m.a, n%100)
-		if m.slice.Cap()-m.slice.Len() < n%100 {
-			m.fail("Slice.Grow(%d) left room for %d", n%100, m.slice.Cap()-m.slice.Len())
-		}
-	default:
-		n %= m.slice.Len() + 1
-		m.slice.Truncate(n)
-		m.wantSlice = m.wantSlice[:n]
-	}
-	if m.slice.Cap() == c {
-		return
-	}
-	m.sliceAt, m.sliceBytes = data(m.slice.Slice()), uintptr(m.slice.Cap())*4
-	if c > 0 && m.grows(uintptr(at), bytes, m.sliceBytes, before) {
-		if at != m.sliceAt {
-			m.fail("the Slice moved, with room behind it")
-		}
-		m.inUse += int(uintptr(at) + m.sliceBytes - m.end)
-		m.end = uintptr(at) + m.sliceBytes
-	} else {
-		m.low(m.sliceAt, m.sliceBytes, 4, before)
-	}
-	r := &record{what: "Slice", p: m.sliceAt, want: make([]byte, m.sliceBytes)}
-	m.apart(r)
-	spare := bytesAt(unsafe.Add(m.sliceAt, m.slice.Len()*4), m.sliceBytes-uintptr(m.slice.Len())*4)
-	if !isZero(spare) {
-		m.fail("the spare capacity of the Slice is not zero")
-	}
 }

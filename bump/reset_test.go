@@ -32,7 +32,7 @@ func TestResetClears(t *testing.T) {
 			fill(b, 0xff)
 		}
 		a.Reset()
-		if s := a.Stats(); s.InUse != 0 || s.Resets != uint64(round+1) || s.Kept != 0 {
+		if s := a.Stats(); s.InUse != 0 || s.Resets != uint64(round+1) {
 			t.Fatalf("after Reset %d: %v", round, s)
 		}
 	}
@@ -175,35 +175,29 @@ func TestResetKeepsNothingHuge(t *testing.T) {
 }
 
 // TestKeptChunkTooSmall asks for more than the chunk kept over a Reset has. The
-// old chunk is left, and KeepAlive's objects stay with the new one.
+// old chunk is left, and goes.
 func TestKeptChunkTooSmall(t *testing.T) {
-	type object struct{ _ [4]*byte }
 	var census testkit.Census
 	var a bump.Arena
 	a.Alloc(100, 1)
-	a.KeepAlive(testkit.Enroll(&census, new(object)))
 	a.Reset()
 	old := bump.Extents(&a)[0]
-	a.KeepAlive(testkit.Enroll(&census, new(object)))
+	testkit.Enroll(&census, bump.RootOf(&a))
 	p := a.Alloc(100_000, 8)
-	if s := a.Stats(); s.Chunks != 1 || s.Kept != 1 || a.Owns(old.Data) || !a.Owns(p) {
+	if s := a.Stats(); s.Chunks != 1 || a.Owns(old.Data) || !a.Owns(p) {
 		t.Errorf("the kept chunk was not replaced: %v", s)
 	}
 	testkit.CollectGarbage()
-	if n := census.Alive(); n != 1 {
-		t.Errorf("%d objects given to KeepAlive live, want the one since Reset", n)
+	if census.Alive() != 0 {
+		t.Error("the old chunk lives")
 	}
 	a.Alloc(100, 1)
 	if !isZero(bytesAt(p, 100_000)) {
 		t.Error("not zero")
 	}
 	a.Reset()
-	if s := a.Stats(); s.Chunks != 1 || s.Reserved < 100_000 || s.Kept != 0 {
+	if s := a.Stats(); s.Chunks != 1 || s.Reserved < 100_000 {
 		t.Errorf("after Reset: %v", s)
-	}
-	testkit.CollectGarbage()
-	if n := census.Alive(); n != 0 {
-		t.Errorf("%d objects given to KeepAlive live after Reset", n)
 	}
 }
 
@@ -215,11 +209,6 @@ func TestResetOfUnused(t *testing.T) {
 			t.Errorf("Reset of an unused arena: %v", s)
 		}
 	}
-	a.KeepAlive(5)
-	a.Reset()
-	if s := a.Stats(); s.Kept != 0 || s.Reserved != 0 {
-		t.Errorf("Reset of an arena that only keeps: %v", s)
-	}
 	bump.New[int](&a)
 	a.Reset()
 	e := bump.Extents(&a)
@@ -227,21 +216,6 @@ func TestResetOfUnused(t *testing.T) {
 	bump.New[int](&a)
 	if f := bump.Extents(&a); len(e) != 1 || len(f) != 1 || e[0] != f[0] {
 		t.Error("a second Reset gave up the chunk")
-	}
-}
-
-func TestKeepAliveListDoesNotStay(t *testing.T) {
-	var a bump.Arena
-	bump.New[int](&a)
-	for range 100_000 {
-		a.KeepAlive(&a)
-	}
-	a.Reset()
-	bump.New[int](&a)
-	a.KeepAlive(&a)
-	a.Reset()
-	if n := bump.KeepCap(&a); n > 1024 {
-		t.Errorf("room for %d values is kept for 1", n)
 	}
 }
 

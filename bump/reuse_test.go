@@ -52,9 +52,8 @@ func scribble(a *bump.Arena, words []uintptr) {
 	for i := range 40 {
 		copy(bump.MakeSlice[uintptr](a, 16, 16), words[i*len(words)/48:])
 		copy(bump.New[[32]uintptr](a)[:], words[i*len(words)/52:])
-		var s bump.Slice[uintptr]
-		s.Append(a, words[:i]...)
-		s.Append(a, words[:i]...)
+		s := bump.Append(a, nil, words[:i]...)
+		bump.Append(a, s, words[:i]...)
 	}
 }
 
@@ -73,9 +72,8 @@ func connect(a *bump.Arena) {
 		s := bump.MakeSlice[*joint](a, 8, 8)
 		s[0], s[7] = j, k
 		j.more = bump.Append(a, s, j, k)
-		var u bump.Slice[joint]
-		u.Append(a, *j, *k)
-		u.Append(a, *first)
+		u := bump.Append(a, nil, *j, *k)
+		bump.Append(a, u, *first)
 	}
 }
 

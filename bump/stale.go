@@ -21,7 +21,7 @@ func (a *Arena) surrender() {
 		// pointer is for a weak one (GC.md fact 21).
 		r.Add("untyped memory", (*byte)(unsafe.Add(b.data, -int(head))), int(b.size+overhead))
 	}
-	a.root.chunks, a.root.keep = nil, nil
+	a.root.chunks = nil
 	a.root = nil
 	r.Watch()
 }

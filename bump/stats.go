@@ -20,7 +20,6 @@ type Stats struct {
 	HighWater int    // the most that was in use at one time
 	Chunks    int    // pieces taken from Go's heap
 	Resets    uint64 // since the arena was made
-	Kept      int    // values that KeepAlive got
 	Limit     int    // bytes; 0: none
 }
 
@@ -35,7 +34,7 @@ func (a *Arena) Stats() Stats {
 	if a.root == nil {
 		return s
 	}
-	s.Chunks, s.Kept = len(a.root.chunks), len(a.root.keep)
+	s.Chunks = len(a.root.chunks)
 	s.InUse = int(a.inUse())
 	for _, b := range a.root.chunks {
 		s.Reserved += int(b.size + overhead)

@@ -124,9 +124,9 @@ func TestOutsidePointers(t *testing.T) {
 // fixture is a global variable.
 var fixture = node{name: "fixture"}
 
-// Pointers out of untyped memory to what lives for another reason are right: given to
-// KeepAlive, held by a variable, global, static, of another arena that is held, and
-// replaced before what they pointed to went. Collections come at any time.
+// Pointers out of untyped memory to what lives for another reason are right: held by
+// a variable, global, static, of another arena that is held, and replaced before what
+// they pointed to went. Collections come at any time.
 func TestOutsidePointersKept(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
@@ -138,13 +138,14 @@ func TestOutsidePointersKept(t *testing.T) {
 	held := map[int]*node{}
 	for round := range rounds {
 		var last *node
+		var beside []*node
 		for i := range 200 {
 			p := bump.New[node](&a)
 			p.next, last = last, p
 			switch i % 8 {
 			case 0:
 				q := &node{name: strings.Repeat("x", i+1)}
-				a.KeepAlive(q)
+				beside = append(beside, q)
 				p.any = q
 				p.name = q.name[i/2:]
 			case 1:
@@ -173,6 +174,7 @@ func TestOutsidePointersKept(t *testing.T) {
 		}
 		a.Reset()
 		clear(held)
+		runtime.KeepAlive(beside)
 	}
 	runtime.KeepAlive(&other)
 }

@@ -15,7 +15,7 @@ import (
 // An entry is a word with the lines it is in.
 type entry struct {
 	word  string // in the arena, like everything an entry points to
-	lines bump.Slice[int32]
+	lines []int32
 	next  *entry // in the same bucket
 }
 
@@ -40,8 +40,8 @@ func build(text string) (*Index, bump.Stats) {
 				e.word = bump.String(&a, word)
 				e.next, *b = *b, e
 			}
-			if n := e.lines.Len(); n == 0 || *e.lines.At(n - 1) != int32(i) {
-				e.lines.Append(&a, int32(i))
+			if n := len(e.lines); n == 0 || e.lines[n-1] != int32(i) {
+				e.lines = bump.Append(&a, e.lines, int32(i))
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func (x *Index) Lines(word string) []int32 {
 	if e == nil {
 		return nil
 	}
-	return e.lines.Slice()
+	return e.lines
 }
 
 const text = `a rose is a rose

@@ -36,7 +36,7 @@ func kindsOf[T any]() []kind {
 		{"pool Local", poolLocal[T]},
 	}
 	if !links {
-		list = append(list, kind{"fixed", fixedMemory[T]}, kind{"bytes", bytesMemory[T]})
+		list = append(list, kind{"bytes", bytesMemory[T]})
 	}
 	return list
 }
@@ -289,28 +289,10 @@ func bumpSlices[T any]() *memory {
 		owner:   a,
 		untyped: true,
 		alloc: func(t *trial) object {
-			var s bump.Slice[T]
-			allocated(t, grown(&s, a))
-			s.Append(a, *new(T), *new(T), *new(T))
-			return sliceObject(s.Slice(), s.Cap())
+			s := allocated(t, bump.Append(a, nil, *new(T), *new(T), *new(T)))
+			return sliceObject(s, cap(s))
 		},
 		release: func(t *trial, _ object) { t.released(a.Reset) },
-	}
-}
-
-func grown[T any](s *bump.Slice[T], a *bump.Arena) bool { s.Grow(a, 3); return true }
-
-func fixedMemory[T any]() *memory {
-	f := bump.NewFixed(1<<20 + 64*int(sizeOf[T]()))
-	return &memory{
-		owner:   f,
-		untyped: true,
-		alloc:   func(t *trial) object { return objectOf(allocated(t, bump.NewIn[T](f)), nil) },
-		release: func(t *trial, _ object) { t.released(f.Reset) },
-		special: map[string]func(t *trial){
-			heapPointer: func(t *trial) { t.misuse(); bump.NewIn[head](f).next = new(head) },
-			copied:      func(t *trial) { bump.NewIn[T](f); b := clone(f); t.misuse(); bump.NewIn[T](b) },
-		},
 	}
 }
 

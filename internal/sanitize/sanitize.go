@@ -47,9 +47,6 @@ func MustHave(p unsafe.Pointer, n uintptr) {
 
 var touched byte
 
-// WithholdAll is [Withhold] for the elements of s.
-func WithholdAll[T any](s []T) { Withhold(memory(s)) }
-
 // GrantAll is [Grant] for the elements of s.
 func GrantAll[T any](s []T) { Grant(memory(s)) }
 

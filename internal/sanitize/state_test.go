@@ -90,10 +90,6 @@ var ways = []way{
 		a.Alloc(3, 1)
 		return p, n + 5, a.Reset
 	}},
-	{name: "bump.Fixed, the latest", zone: true, get: func(n int) (unsafe.Pointer, int, func()) {
-		f := bump.NewFixed(n + 100)
-		return f.Alloc(uintptr(n), 1), n, f.Reset
-	}},
 	{name: "slab.FreeBatch", get: func(int) (unsafe.Pointer, int, func()) {
 		c := slab.NewCache[[4096]byte]()
 		list := make([]*[4096]byte, 10)

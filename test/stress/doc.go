@@ -11,8 +11,8 @@
 //     one to another;
 //   - blocks and raws: slices that grow, texts, words under Realloc;
 //   - threads: rows of a table, linked by handles;
-//   - buffers, tiles of a Fixed, memory contexts with what is in them, and whole arenas
-//     that go from worker to worker.
+//   - buffers, memory contexts with what is in them, and whole arenas that go from
+//     worker to worker.
 //
 // The content of a value follows from its seed, so that the shadow of a memory is a
 // seed and a number for each value. What refers to an object of Go's heap alone is a

@@ -1,16 +1,14 @@
 package stress
 
 import (
-	"errors"
-
 	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/test/stress/internal/words"
 )
 
-// A raw is memory of an untyped arena that changes its size: by Realloc, or as a Slice.
+// A raw is memory of an untyped arena that changes its size: by Realloc, or by Append.
 type raw struct {
 	words []uint64
-	slice *bump.Slice[uint64] // in the arena as well; nil: by Realloc
+	slice *[]uint64 // in the arena as well; nil: by Realloc
 	seed  uint64
 	in    int // of bumps
 }
@@ -24,9 +22,9 @@ func (w *worker) stepRaw() {
 		*r = raw{seed: w.next(), in: w.below(len(w.bumps))}
 		w.note("make", "raw", i, inBump+home(r.in), n)
 		if w.oneIn(2) {
-			r.slice = bump.New[bump.Slice[uint64]](w.bumps[r.in])
-			if r.slice.Len() != 0 || r.slice.Cap() != 0 {
-				fail("a new Slice has %d words of %d", r.slice.Len(), r.slice.Cap())
+			r.slice = bump.New[[]uint64](w.bumps[r.in])
+			if *r.slice != nil {
+				fail("a new slice has %d words of %d", len(*r.slice), cap(*r.slice))
 			}
 			r.growSlice(w, n)
 		} else {
@@ -43,9 +41,9 @@ func (w *worker) stepRaw() {
 		w.note("verify", "raw", i, inBump+home(r.in), 0)
 		r.verify(w)
 	case k < 7 && r.slice != nil:
-		w.note("resize", "raw Slice", i, inBump+home(r.in), n)
-		if w.oneIn(3) || r.slice.Len() > maxBlock {
-			r.slice.Truncate(w.below(r.slice.Len() + 1))
+		w.note("resize", "raw slice", i, inBump+home(r.in), n)
+		if w.oneIn(3) || len(*r.slice) > maxBlock {
+			*r.slice = (*r.slice)[:w.below(len(*r.slice)+1)]
 		}
 		r.growSlice(w, n)
 	case k < 7:
@@ -68,24 +66,15 @@ func (r *raw) what() string { return "raw words in " + (inBump + home(r.in)).Str
 func (r *raw) verify(w *worker) {
 	mustBeContent(r.words, r.seed, r.what)
 	if r.slice != nil {
-		mustBeContent(r.slice.Slice(), r.seed, r.what)
-		if n := r.slice.Len(); n > 0 {
-			if last := *r.slice.At(n - 1); last != r.seed+uint64(n-1)*stride {
-				fail("%s: At returns %#x", r.what(), last)
-			}
-		}
+		mustBeContent(*r.slice, r.seed, r.what)
 	}
 	w.ops++
 }
 
 func (r *raw) growSlice(w *worker, n int) {
-	b := w.bumps[r.in]
-	if w.oneIn(4) {
-		r.slice.Grow(b, n)
-	}
 	more := w.scratch[:n]
-	fill(more, r.seed+uint64(r.slice.Len())*stride)
-	r.slice.Append(b, more...)
+	fill(more, r.seed+uint64(len(*r.slice))*stride)
+	*r.slice = bump.Append(w.bumps[r.in], *r.slice, more...)
 	w.ops++
 	r.verify(w)
 }
@@ -134,38 +123,5 @@ func (w *worker) stepBump() {
 	w.ops++
 	if st := w.bumps[i].Stats(); st.InUse != 0 || st.Reserved != st.InUse+st.Idle+st.Gaps+st.Overhead {
 		fail("after Reset %s has %v", h, st)
-	}
-}
-
-// A tile is what is allocated in a Fixed.
-type tile [5]uint64
-
-// stepFixed allocates in a memory of fixed size until it is full, and then verifies
-// all and resets it.
-func (w *worker) stepFixed() {
-	w.note("alloc", "tile", len(w.tiles), inHeap, 0)
-	what := func() string { return "tile in a Fixed" }
-	for range 8 {
-		var t []uint64
-		if w.fixed.Stats().Idle >= 2*len(tile{})*8 && w.oneIn(2) {
-			t = bump.NewIn[tile](w.fixed)[:]
-		} else if p, err := w.fixed.TryAlloc(uintptr(len(tile{}))*8, 8<<w.below(4)); err == nil {
-			t = words.At(p, len(tile{}))
-		} else if !errors.Is(err, bump.ErrExhausted) {
-			fail("%v, want ErrExhausted", err)
-		}
-		if t == nil {
-			for i, t := range w.tiles {
-				mustBeContent(t, mix(w.fixedSeed+uint64(i)), what)
-			}
-			w.ops += int64(len(w.tiles))
-			w.tiles = w.tiles[:0]
-			w.fixed.Reset()
-			return
-		}
-		mustBeZero(t, what)
-		fill(t, mix(w.fixedSeed+uint64(len(w.tiles))))
-		w.tiles = append(w.tiles, t)
-		w.ops++
 	}
 }

@@ -39,8 +39,6 @@ type worker struct {
 	bumps   [2]*bump.Arena
 	blocks  [24]block
 	raws    [8]raw
-	fixed   *bump.Fixed
-	tiles   [][]uint64
 	table   *slab.Table[row]
 	threads [24]thread
 	buffers [24]buffer
@@ -48,9 +46,8 @@ type worker struct {
 	root    *memctx.Context
 	nodes   [contexts]node
 
-	fixedSeed uint64
-	text      []byte
-	scratch   [64]uint64
+	text    []byte
+	scratch [64]uint64
 
 	ops      int64
 	reported int64 // of ops, in shared
@@ -68,8 +65,6 @@ func newWorker(p *shared, id int) *worker {
 		w.arenas[i].open(&w.choices)
 		w.bumps[i] = new(bump.Arena)
 	}
-	w.fixed = bump.NewFixed(500 + w.below(8000))
-	w.fixedSeed = w.next()
 	w.table = slab.NewTable[row]()
 	w.root = p.root.Child("stress-server")
 	return w
@@ -114,10 +109,8 @@ func (w *worker) step() {
 		w.stepArena()
 	case k < 180:
 		w.stepRaw()
-	case k < 181:
+	case k < 182:
 		w.stepBump()
-	case k < 185:
-		w.stepFixed()
 	case k < 210:
 		w.stepTable()
 	case k < 225:
