@@ -17,7 +17,7 @@ import (
 // TestCorrectProgram makes no mistake, and has no report.
 func TestCorrectProgram(t *testing.T) {
 	a := arena.NewArena(arena.Config{Name: "correct"})
-	c := slab.NewCache[node](slab.Name("correct"))
+	c := slab.NewCache[node](slab.Config[node]{Name: "correct"})
 	for range 200 {
 		var head *node
 		for i := range 50 {

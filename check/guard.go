@@ -23,7 +23,7 @@ const (
 // garbage collector sees it: after its release it is not used again but poisoned, so
 // that following a pointer, string or interface that is read from it faults, and a
 // write to it is found when its slot is needed, see [OnGuard]. Objects and chunks of
-// more than 64 KiB, caches with Init or Clear, [github.com/haven-mem/haven/slab.Local],
+// more than 64 KiB, caches with Init or Reset, [github.com/haven-mem/haven/slab.Local],
 // and the packages bump and pool are not guarded. On systems other than Linux and
 // macOS there are no pages, and all is poisoned.
 //

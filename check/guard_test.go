@@ -46,7 +46,7 @@ type guardCase struct {
 
 var guardCases = []guardCase{
 	{"cache: an object without pointers read after Free", func(here func(string)) {
-		c := slab.NewCache[order](slab.Name("orders"))
+		c := slab.NewCache(slab.Config[order]{Name: "orders"})
 		here("allocated")
 		p := c.Alloc()
 		p.id = 7
@@ -55,7 +55,7 @@ var guardCases = []guardCase{
 		sink = p.id
 	}, []string{"use after release", "is byte 0 of it", "check_test.order", `cache "orders"`}},
 	{"cache: an object without pointers written after Free", func(here func(string)) {
-		c := slab.NewCache[order](slab.Name("orders"))
+		c := slab.NewCache(slab.Config[order]{Name: "orders"})
 		here("allocated")
 		p := c.Alloc()
 		here("released")
@@ -63,7 +63,7 @@ var guardCases = []guardCase{
 		p.flags[4] = 1
 	}, []string{"use after release", `cache "orders"`}},
 	{"cache: an object freed by FreeBatch", func(here func(string)) {
-		c := slab.NewCache[order](slab.Name("orders"))
+		c := slab.NewCache(slab.Config[order]{Name: "orders"})
 		ps := make([]*order, 3)
 		here("allocated")
 		c.AllocBatch(ps)
@@ -73,7 +73,7 @@ var guardCases = []guardCase{
 		p.id++
 	}, []string{"use after release", `cache "orders"`}},
 	{"cache: a second Free", func(here func(string)) {
-		c := slab.NewCache[node](slab.Name("nodes"))
+		c := slab.NewCache(slab.Config[node]{Name: "nodes"})
 		here("allocated")
 		p := c.Alloc()
 		q := c.Alloc()
@@ -83,14 +83,14 @@ var guardCases = []guardCase{
 		c.Free(q)
 	}, []string{"second free", `cache "nodes"`}},
 	{"cache: a pointer of another cache", func(here func(string)) {
-		c, d := slab.NewCache[order](slab.Name("orders")), slab.NewCache[order](slab.Name("trades"))
+		c, d := slab.NewCache(slab.Config[order]{Name: "orders"}), slab.NewCache(slab.Config[order]{Name: "trades"})
 		d.Alloc()
 		here("allocated")
 		p := c.Alloc()
 		d.Free(p)
 	}, []string{"free of a foreign pointer", `cache "orders"`}},
 	{"cache: the byte behind", func(here func(string)) {
-		c := slab.NewCache[order](slab.Name("orders"))
+		c := slab.NewCache(slab.Config[order]{Name: "orders"})
 		for range 40 { // by chance at the end of the pages
 			here("allocated")
 			p := c.Alloc()
@@ -100,7 +100,7 @@ var guardCases = []guardCase{
 		}
 	}, []string{"overrun", "byte 1 behind its end", `cache "orders"`}},
 	{"cache: the byte before", func(here func(string)) {
-		c := slab.NewCache[order](slab.Name("orders"))
+		c := slab.NewCache(slab.Config[order]{Name: "orders"})
 		for range 40 {
 			here("allocated")
 			p := c.Alloc()
@@ -110,7 +110,7 @@ var guardCases = []guardCase{
 		}
 	}, []string{"underrun", `cache "orders"`}},
 	{"cache: a pointer followed after Free", func(here func(string)) {
-		c := slab.NewCache[node](slab.Name("nodes"))
+		c := slab.NewCache(slab.Config[node]{Name: "nodes"})
 		here("allocated")
 		p := c.Alloc()
 		p.next = new(node)
@@ -119,7 +119,7 @@ var guardCases = []guardCase{
 		sink = p.next.n[0]
 	}, []string{"use after release", "followed", `cache "nodes"`}},
 	{"cache: an interface used after Free", func(here func(string)) {
-		c := slab.NewCache[node](slab.Name("nodes"))
+		c := slab.NewCache(slab.Config[node]{Name: "nodes"})
 		here("allocated")
 		p := c.Alloc()
 		p.any = strconv.Itoa
@@ -128,7 +128,7 @@ var guardCases = []guardCase{
 		runtime.KeepAlive(p.any.(func(int) string))
 	}, []string{"use after release", `cache "nodes"`}},
 	{"cache: a number written after Free", func(here func(string)) {
-		c := slab.NewCache[node](slab.Name("nodes"))
+		c := slab.NewCache(slab.Config[node]{Name: "nodes"})
 		here("allocated")
 		p := c.Alloc()
 		here("released")
@@ -137,7 +137,7 @@ var guardCases = []guardCase{
 		verify()
 	}, []string{"write after release", ".n[2]", `cache "nodes"`}},
 	{"cache: a pointer written after Free, found when the slot is needed", func(here func(string)) {
-		c := slab.NewCache[node](slab.Name("nodes"))
+		c := slab.NewCache(slab.Config[node]{Name: "nodes"})
 		here("allocated")
 		p := c.Alloc()
 		here("released")

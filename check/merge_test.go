@@ -28,7 +28,7 @@ func reportsOf(err error) (list []*check.Report) {
 // theirs.
 func TestVerifyMerges(t *testing.T) {
 	for name, n := range map[string]int{"orders": 30, "trades": 4} {
-		c := slab.NewCache[node](slab.Name(name))
+		c := slab.NewCache(slab.Config[node]{Name: name})
 		var ps []*node
 		for range n {
 			ps = append(ps, c.Alloc())
@@ -79,7 +79,7 @@ func TestVerifyMerges(t *testing.T) {
 // that this has doubled.
 func TestPrintedOnce(t *testing.T) {
 	if testkit.InChild(t) {
-		c := slab.NewCache[node](slab.Name("orders"))
+		c := slab.NewCache(slab.Config[node]{Name: "orders"})
 		for range 30 {
 			func() {
 				defer func() { recover() }()

@@ -29,7 +29,7 @@ func resetRecord(r *record) { *r = record{buf: r.buf[:0], lines: r.lines[:0]} }
 
 // newRecords returns a pool. (Its name is one that no test of stale pointers looks for.)
 func newRecords() *pool.Pool[record] {
-	return pool.New(newRecord, pool.Name("records"), pool.Reset(resetRecord))
+	return pool.New(newRecord, pool.Config[record]{Name: "records", Reset: resetRecord})
 }
 
 // Puts of what pools have, or somebody else has.
@@ -59,7 +59,7 @@ var puts = []mistake{
 		p.Put(&globalRecord)
 	}, []string{"second put"}},
 	{"pool: a Put of what is idle in another pool", func(here func(string)) {
-		p, q := newRecords(), pool.New(newRecord, pool.Name("others"))
+		p, q := newRecords(), pool.New(newRecord, pool.Config[record]{Name: "others"})
 		here("allocated")
 		x := p.Get()
 		here("released")
@@ -67,14 +67,14 @@ var puts = []mistake{
 		q.Put(x)
 	}, []string{"second put", `put into Pool "others"`, `record of Pool "records"`}},
 	{"pool: a Put of the first part of an object in use", func(here func(string)) {
-		p := pool.New[[4]record](nil, pool.Name("fours"))
+		p := pool.New[[4]record](nil, pool.Config[[4]record]{Name: "fours"})
 		q := newRecords()
 		here("allocated")
 		x := p.Get()
 		q.Put(&x[0])
 	}, []string{"put of an interior pointer", `Pool "fours"`, "points 0 bytes"}},
 	{"bytes: a second Put by another header", func(here func(string)) {
-		b := pool.NewBytes(pool.Name("frames"), pool.Dirty())
+		b := pool.NewBytes(pool.BytesConfig{Name: "frames", Dirty: true})
 		here("allocated")
 		p := b.Get(100)
 		s := *p
@@ -83,7 +83,7 @@ var puts = []mistake{
 		b.Put(&s)
 	}, []string{"second put", `Bytes "frames"`}},
 	{"bytes: a Put of a small part of an idle buffer", func(here func(string)) {
-		b := pool.NewBytes(pool.Name("frames"))
+		b := pool.NewBytes(pool.BytesConfig{Name: "frames"})
 		here("allocated")
 		p := b.Get(4000)
 		s := (*p)[:10:10]
@@ -92,7 +92,7 @@ var puts = []mistake{
 		b.Put(&s)
 	}, []string{"second put", `Bytes "frames"`}},
 	{"bytes: a part was put, and then the whole", func(here func(string)) {
-		b := pool.NewBytes(pool.Name("frames"))
+		b := pool.NewBytes(pool.BytesConfig{Name: "frames"})
 		here("allocated")
 		p := b.Get(4000)
 		s := (*p)[:1000:1000]
@@ -134,10 +134,10 @@ func TestCorrectPools(t *testing.T) {
 		testkit.MustChild(t, "HAVEN_STALE=0", "HAVEN_CHECK=:records")
 	}
 	named := newRecords()
-	costed := pool.New(newRecord, pool.Cost(func(r *record) int { return cap(r.buf) }), pool.MaxBytes(10_000))
-	few := pool.New[record](nil, pool.Max(3))
+	costed := pool.New(newRecord, pool.Config[record]{Cost: func(r *record) int { return cap(r.buf) }, MaxBytes: 10_000})
+	few := pool.New[record](nil, pool.Config[record]{Max: 3})
 	pools := []*pool.Pool[record]{named, costed, few, &globalRecords}
-	dirty := pool.NewBytes(pool.Dirty())
+	dirty := pool.NewBytes(pool.BytesConfig{Dirty: true})
 	unsized := new(pool.Pool[struct{}])
 	if testkit.InChild(t) { // it can be put once
 		globalRecords.Put(&globalRecord)
@@ -148,7 +148,7 @@ func TestCorrectPools(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			local := pool.NewLocal[record](newRecord, pool.Reset(resetRecord))
+			local := pool.NewLocal[record](newRecord, pool.LocalConfig[record]{Reset: resetRecord})
 			var held []*record
 			for i := range 200 {
 				p := pools[(g+i)%len(pools)]

@@ -149,7 +149,7 @@ var reported = []mistake{
 		p.n[0] = 1
 	}, []string{"write after release", `"query"`}},
 	{"cache: a field written after Free", func(here func(string)) {
-		c := slab.NewCache[node](slab.Name("orders"))
+		c := slab.NewCache[node](slab.Config[node]{Name: "orders"})
 		here("allocated")
 		p := c.Alloc()
 		here("released")
@@ -165,7 +165,7 @@ var reported = []mistake{
 		p.n[2] = 1
 	}, []string{"write after release", ".n[2]", "a Local", "check_test.node"}},
 	{"table: a field written after Remove", func(here func(string)) {
-		table := slab.NewTable[node](slab.Name("sessions"))
+		table := slab.NewTable[node](slab.TableConfig{Name: "sessions"})
 		here("allocated")
 		h, p := table.Insert(node{})
 		here("released")
@@ -181,7 +181,7 @@ var reported = []mistake{
 		x.id = 7
 	}, []string{"write after release", ".id", `Pool "records"`, "check_test.record"}},
 	{"local pool: a field written after Put", func(here func(string)) {
-		l := pool.NewLocal[record](newRecord, pool.Name("worker"))
+		l := pool.NewLocal[record](newRecord, pool.LocalConfig[record]{Name: "worker"})
 		here("allocated")
 		x := l.Get()
 		here("released")
@@ -189,7 +189,7 @@ var reported = []mistake{
 		x.id++
 	}, []string{"write after release", ".id", `Local "worker"`}},
 	{"bytes: a byte written after Put", func(here func(string)) {
-		b := pool.NewBytes(pool.Name("frames"))
+		b := pool.NewBytes(pool.BytesConfig{Name: "frames"})
 		here("allocated")
 		p := b.Get(3000)
 		s := *p
@@ -268,7 +268,7 @@ var reported = []mistake{
 		runtime.KeepAlive(strings.Clone(s[1][:3]))
 	}, []string{"use after release", "3 × string of a bump arena"}},
 	{"cache: a second Free", func(here func(string)) {
-		c := slab.NewCache[node](slab.Name("orders"))
+		c := slab.NewCache[node](slab.Config[node]{Name: "orders"})
 		here("allocated")
 		p := c.Alloc()
 		here("released")
@@ -276,7 +276,7 @@ var reported = []mistake{
 		c.Free(p)
 	}, []string{"second free", `cache "orders"`}},
 	{"cache: a pointer of another cache", func(here func(string)) {
-		c, d := slab.NewCache[node](slab.Name("orders")), slab.NewCache[node](slab.Name("trades"))
+		c, d := slab.NewCache[node](slab.Config[node]{Name: "orders"}), slab.NewCache[node](slab.Config[node]{Name: "trades"})
 		d.Alloc()
 		here("allocated")
 		p := c.Alloc()
@@ -290,7 +290,7 @@ var reported = []mistake{
 		l.Free((*[2]int64)(unsafe.Pointer(&p[1])))
 	}, []string{"interior pointer", "points 8 bytes"}},
 	{"pool: a Put of a part of an object in use", func(here func(string)) {
-		p := pool.New[[4]record](nil, pool.Name("fours"))
+		p := pool.New[[4]record](nil, pool.Config[[4]record]{Name: "fours"})
 		q := newRecords()
 		here("allocated")
 		x := p.Get()

@@ -22,9 +22,9 @@ func TestLive(t *testing.T) {
 	defer server.Delete()
 	conn := server.Child("live conn", memctx.Ident("17"))
 	arena.MakeSlice[int](conn.Arena(), 1000, 1000)
-	cache := slab.NewCache[[3]string](slab.Name("live cache"))
+	cache := slab.NewCache[[3]string](slab.Config[[3]string]{Name: "live cache"})
 	kept := cache.Alloc()
-	buffers := pool.NewBytes(pool.Name("live buffers"))
+	buffers := pool.NewBytes(pool.BytesConfig{Name: "live buffers"})
 	buffers.Put(buffers.Get(3000))
 
 	var s debugpage.Stats

@@ -163,11 +163,11 @@ var profileRuns atomic.Int64
 // them.
 func TestProfileRest(t *testing.T) {
 	name := fmt.Sprintf("rest%d ", profileRuns.Add(1))
-	nodes := slab.NewCache[[100]byte](slab.Name(name + "nodes"))
+	nodes := slab.NewCache[[100]byte](slab.Config[[100]byte]{Name: name + "nodes"})
 	n := nodes.Alloc()
-	buffers := pool.NewBytes(pool.Name(name+"buffers"), pool.Floor(1)) // no collection takes it
+	buffers := pool.NewBytes(pool.BytesConfig{Name: name + "buffers", Floor: 1}) // no collection takes it
 	buffers.Put(buffers.Get(5000))
-	empty := pool.NewBytes(pool.Name(name + "empty"))
+	empty := pool.NewBytes(pool.BytesConfig{Name: name + "empty"})
 	mc := memctx.New(name + "nodes")
 	arena.New[[1000]byte](mc.Arena())
 	mc.Delete()
@@ -206,7 +206,7 @@ func TestProfileNames(t *testing.T) {
 
 func TestProfileNamesOfRest(t *testing.T) {
 	name := fmt.Sprintf("red%d \x1b[31m", profileRuns.Add(1))
-	c := slab.NewCache[[100]byte](slab.Name(name))
+	c := slab.NewCache[[100]byte](slab.Config[[100]byte]{Name: name})
 	o := c.Alloc()
 	frame := strings.Trim(fmt.Sprintf("%q", name), `"`)
 	wantLines(t, profiled(t, frame), []string{fmt.Sprintf(`cache "%s"<caches [0 0 %d]`, frame, c.Stats().Bytes)})

@@ -153,9 +153,9 @@ func TestReportSections(t *testing.T) {
 	if !inChild(t) {
 		return
 	}
-	cache := slab.NewCache[[100]byte](slab.Name("nodes"))
+	cache := slab.NewCache(slab.Config[[100]byte]{Name: "nodes"})
 	node := cache.Alloc()
-	buffers := pool.NewBytes(pool.Name("buffers"))
+	buffers := pool.NewBytes(pool.BytesConfig{Name: "buffers"})
 	buffers.Put(buffers.Get(1000))
 	old := memctx.New("old", memctx.MaxAge(1))
 	for time.Since(old.Stats().Created) < 10 {
@@ -228,9 +228,9 @@ func TestReportJSON(t *testing.T) {
 	defer server.Delete()
 	conn := server.Child("json conn", memctx.Ident("\x00<1>"), memctx.Reserve(1000))
 	arena.New[[100]int](conn.Arena())
-	cache := slab.NewCache[int](slab.Name("json cache"))
+	cache := slab.NewCache(slab.Config[int]{Name: "json cache"})
 	p := cache.Alloc()
-	buffers := pool.NewBytes(pool.Name("json buffers"))
+	buffers := pool.NewBytes(pool.BytesConfig{Name: "json buffers"})
 	buffers.Put(buffers.Get(100))
 	var out bytes.Buffer
 	if err := memctx.WriteReport(&out, memctx.ReportOptions{JSON: true, Of: server}); err != nil {

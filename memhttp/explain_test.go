@@ -32,7 +32,7 @@ type order struct {
 func faulty() http.Handler {
 	var mu sync.Mutex
 	var last *order
-	orders := slab.NewCache[order](slab.Name("orders"))
+	orders := slab.NewCache(slab.Config[order]{Name: "orders"})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /keep", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()

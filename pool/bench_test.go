@@ -34,7 +34,7 @@ func BenchmarkPair(b *testing.B) {
 		}
 	})
 	b.Run("impl=pool/reset", func(b *testing.B) {
-		p := pool.New[record](nil, pool.Reset((*record).reset))
+		p := pool.New(nil, pool.Config[record]{Reset: (*record).reset})
 		for range b.N {
 			r := p.Get()
 			r.fields[0]++
@@ -42,7 +42,7 @@ func BenchmarkPair(b *testing.B) {
 		}
 	})
 	b.Run("impl=pool/cost", func(b *testing.B) {
-		p := pool.New[record](nil, pool.Cost(func(*record) int { return 64 }), pool.MaxBytes(1<<20))
+		p := pool.New(nil, pool.Config[record]{Cost: func(*record) int { return 64 }, MaxBytes: 1 << 20})
 		for range b.N {
 			r := p.Get()
 			r.fields[0]++
@@ -50,7 +50,7 @@ func BenchmarkPair(b *testing.B) {
 		}
 	})
 	b.Run("impl=pool/exact", func(b *testing.B) {
-		p := pool.New(func() *record { return new(record) }, pool.Max(2))
+		p := pool.New(func() *record { return new(record) }, pool.Config[record]{Max: 2})
 		for range b.N {
 			r := p.Get()
 			r.fields[0]++
@@ -66,7 +66,7 @@ func BenchmarkPair(b *testing.B) {
 		}
 	})
 	b.Run("impl=local/reset", func(b *testing.B) {
-		p := pool.NewLocal[record](nil, pool.Reset((*record).reset))
+		p := pool.NewLocal(nil, pool.LocalConfig[record]{Reset: (*record).reset})
 		for range b.N {
 			r := p.Get()
 			r.fields[0]++
@@ -103,7 +103,7 @@ func BenchmarkDeep(b *testing.B) {
 		}
 	})
 	b.Run("impl=local", func(b *testing.B) {
-		p := pool.NewLocal[record](nil, pool.Max(0))
+		p := pool.NewLocal(nil, pool.LocalConfig[record]{Max: -1})
 		for i := 0; i < b.N; i += n {
 			for j := range s {
 				s[j] = p.Get()
@@ -145,7 +145,7 @@ func BenchmarkBytes(b *testing.B) {
 			}
 		})
 		b.Run("impl=bytes/dirty/n="+name, func(b *testing.B) {
-			p := pool.NewBytes(pool.Dirty())
+			p := pool.NewBytes(pool.BytesConfig{Dirty: true})
 			for range b.N {
 				s := p.Get(size)
 				(*s)[0]++

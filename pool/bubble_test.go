@@ -53,7 +53,7 @@ func TestIdleInBubbles(t *testing.T) {
 		"bubble, world and bubble": {bubble, use, bubble},
 	} {
 		for _, between := range []bool{false, true} {
-			p := pool.New[object](nil, pool.Idle(1), pool.Floor(3))
+			p := pool.New(nil, pool.Config[object]{Idle: 1, Floor: 3})
 			rest := func() {
 				testkit.Until(t, name+": the pool is trimmed", func() bool {
 					runtime.GC() // for which a timer waits that was asked for in a bubble

@@ -9,13 +9,14 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/magazine"
 )
 
 // A Bytes keeps byte buffers for whoever needs one next: of messages, requests,
 // blocks. It has a size class for each quarter of a power of two from 64 bytes to
 // 32 MiB, so that a buffer is at most 25 % larger than what was asked for. The
-// zero Bytes is ready; make one with [NewBytes] to set options. Any number of
+// zero Bytes is ready; make one with [NewBytes] for settings. Any number of
 // goroutines may use a Bytes. It must not be copied after first use. It has the
 // methods of gRPC's mem.BufferPool.
 //
@@ -27,15 +28,15 @@ import (
 // known by the address of its slice header, *p: two headers that share an array
 // are two buffers to a Bytes, and must not both be put.
 //
-// At most 64 MiB lie idle in all classes together, or as many as [MaxBytes] says.
+// At most 64 MiB lie idle in all classes together, or as many as BytesConfig.MaxBytes says.
 // The magazines of the Ps count as if they were full. They hold at most 64 KiB
 // each, or one buffer, and those of one class an eighth of the bound; buffers too
 // large for that go to the depot of their class one by one. Where there is no room
 // a buffer is dropped.
 //
 // Nobody sees the bytes of another: Put clears the buffer, over its whole
-// capacity, which takes about 25 ns for 4 KiB and 400 ns for 64 KiB. [Dirty] leaves
-// that out.
+// capacity, which takes about 25 ns for 4 KiB and 400 ns for 64 KiB. A Bytes that is
+// Dirty leaves that out.
 type Bytes struct {
 	classes [numClasses]atomic.Pointer[depot] // nil: not used yet
 	dirty   bool
@@ -44,23 +45,23 @@ type Bytes struct {
 	keeper
 }
 
-// NewBytes returns an empty Bytes. The options are [Name], [Max], [MaxBytes],
-// [Floor], [Idle] and [Dirty]; bounds and floor hold for all size classes
-// together. NewBytes panics if it is given another one, and if Floor is above
-// Max.
-func NewBytes(opts ...Option) *Bytes {
-	c := configOf("NewBytes", "Name Max MaxBytes Floor Idle Dirty", opts)
+// NewBytes returns an empty Bytes with the settings of conf, of which there is one or
+// none. It panics if a setting is out of its range; see [BytesConfig].
+func NewBytes(conf ...BytesConfig) *Bytes {
+	c := config.Optional("pool: NewBytes", conf)
+	config.AtLeast("pool: BytesConfig.MaxBytes", c.MaxBytes, -1, bytesOrUsual)
+	c.check("BytesConfig")
 	b := new(Bytes)
 	b.once.Do(func() { b.start(c) })
 	return b
 }
 
 // start makes b ready, once.
-func (b *Bytes) start(c config) {
-	if !c.has("MaxBytes") {
-		c.maxBytes = chunk.Retain
+func (b *Bytes) start(c BytesConfig) {
+	if c.MaxBytes == 0 {
+		c.MaxBytes = chunk.Retain
 	}
-	b.dirty = c.dirty
+	b.dirty = c.Dirty
 	b.typ = "*[]uint8"
 	b.share = 16
 	b.classed = true
@@ -71,9 +72,9 @@ func (b *Bytes) start(c config) {
 }
 
 // startZero is start for a Bytes that NewBytes did not make.
-func (b *Bytes) startZero() { b.start(configOf("Bytes", "", nil)) }
+func (b *Bytes) startZero() { b.start(BytesConfig{}) }
 
-// Get returns a buffer of n bytes, all zero unless b is [Dirty]. Its capacity is
+// Get returns a buffer of n bytes, all zero unless b is Dirty. Its capacity is
 // the size of its class, and all of that is the caller's. For more than 32 MiB Get
 // makes a buffer, which Put will drop. Get panics if n is negative, or larger than
 // what Go's heap can hold. It costs what [Pool.Get] does, and some two nanoseconds
@@ -114,10 +115,10 @@ func (b *Bytes) Get(n int) *[]byte {
 // Put gives the buffer *p to b, where it came from Get or not. Neither p nor *p
 // nor another slice of the same array must be used afterwards. The capacity of *p
 // chooses the class and is cut down to its size, which is also what counts against
-// [MaxBytes]; the length does not matter. A buffer of less than 64 bytes or more
+// MaxBytes; the length does not matter. A buffer of less than 64 bytes or more
 // than 32 MiB is dropped. Put panics if p is nil, and if a buffer was found to be
 // put twice (see [Pool]). It costs what [Pool.Put] does, and the time to clear the
-// buffer, unless b is [Dirty].
+// buffer, unless b is Dirty.
 func (b *Bytes) Put(p *[]byte) {
 	if check.Enabled && b.checks() && p != nil {
 		b.putChecked(p)
@@ -247,7 +248,7 @@ func (b *Bytes) class(i int) *depot {
 	return d
 }
 
-// Trim drops all idle buffers but [Floor], of the smallest, those of the Ps
+// Trim drops all idle buffers but Floor, of the smallest, those of the Ps
 // included, and returns how many bytes they have. It is to a Bytes what
 // [Pool.Trim] is to a Pool, and stops the world once for each size class in use.
 func (b *Bytes) Trim() int {

@@ -58,9 +58,9 @@ func TestBytes(t *testing.T) {
 		"zero":       new(pool.Bytes),
 		"new":        pool.NewBytes(),
 		"nil":        nil,
-		"one by one": pool.NewBytes(pool.Max(1)),
-		"no room":    pool.NewBytes(pool.MaxBytes(63)),
-		"no bound":   pool.NewBytes(pool.MaxBytes(0)),
+		"one by one": pool.NewBytes(pool.BytesConfig{Max: 1}),
+		"no room":    pool.NewBytes(pool.BytesConfig{MaxBytes: 63}),
+		"no bound":   pool.NewBytes(pool.BytesConfig{MaxBytes: -1}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 3 {
@@ -158,7 +158,7 @@ func TestBytesDirty(t *testing.T) {
 	for _, dirty := range []bool{false, true} {
 		b := pool.NewBytes()
 		if dirty {
-			b = pool.NewBytes(pool.Dirty())
+			b = pool.NewBytes(pool.BytesConfig{Dirty: true})
 		}
 		p := b.Get(100)
 		copy(*p, "secret")
@@ -180,7 +180,7 @@ func TestBytesBoundsAreStrict(t *testing.T) {
 	testkit.NeedsReuse(t)
 	const mib = 1 << 20
 	for _, c := range []struct{ max, maxBytes int }{{0, 1 * mib}, {0, 100_000}, {0, 5000}, {50, mib}, {3, mib}} {
-		b := pool.NewBytes(pool.Max(c.max), pool.MaxBytes(c.maxBytes))
+		b := pool.NewBytes(pool.BytesConfig{Max: c.max, MaxBytes: c.maxBytes})
 		watch(func() {
 			if s := b.Stats(); s.Bytes > c.maxBytes || c.max > 0 && s.Idle > c.max {
 				t.Errorf("%d buffers of %d bytes idle, at most %d and %d allowed", s.Idle, s.Bytes, c.max, c.maxBytes)
@@ -240,7 +240,7 @@ func TestBytesMagazines(t *testing.T) {
 		{1 << 20, 1 << 30, 2 << 20},
 		{1 << 20, 3 << 20, 0},
 	} {
-		b := pool.NewBytes(pool.MaxBytes(c.maxBytes))
+		b := pool.NewBytes(pool.BytesConfig{MaxBytes: c.maxBytes})
 		for range 200 {
 			s := make([]byte, c.size)
 			b.Put(&s)
@@ -258,7 +258,7 @@ func TestBytesSteady(t *testing.T) {
 	testkit.NeedsExactAllocs(t)
 	noGC(t)
 	sizes := []int{0, 10, 100, 1500, 4096, 70_000, 1 << 20}
-	for _, b := range []*pool.Bytes{new(pool.Bytes), pool.NewBytes(pool.Max(len(sizes))), pool.NewBytes(pool.Dirty())} {
+	for _, b := range []*pool.Bytes{new(pool.Bytes), pool.NewBytes(pool.BytesConfig{Max: len(sizes)}), pool.NewBytes(pool.BytesConfig{Dirty: true})} {
 		var out [7]*[]byte
 		work := func() {
 			for i, n := range sizes {
@@ -281,7 +281,7 @@ func TestBytesSteady(t *testing.T) {
 // Trimming leaves the floor, of the smallest buffers.
 func TestBytesFloor(t *testing.T) {
 	noGC(t)
-	b := pool.NewBytes(pool.Floor(15))
+	b := pool.NewBytes(pool.BytesConfig{Floor: 15})
 	for range 10 {
 		for _, n := range []int{100, 1000, 10_000} {
 			s := make([]byte, n)
@@ -324,7 +324,7 @@ func TestBytesTrimsEachClass(t *testing.T) {
 func TestBytesPutTwice(t *testing.T) {
 	testkit.NeedsReuse(t)
 	noGC(t)
-	b := pool.NewBytes(pool.Name("b"))
+	b := pool.NewBytes(pool.BytesConfig{Name: "b"})
 	p := b.Get(100)
 	b.Put(p)
 	b.Put(p)

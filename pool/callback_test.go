@@ -40,8 +40,10 @@ func TestCallbacksDoNotReturn(t *testing.T) {
 					}
 				}
 				p := pool.New(func() *object { hit("newFn"); return new(object) },
-					pool.Reset(func(*object) { hit("Reset") }),
-					pool.Cost(func(*object) int { hit("Cost"); return 1 }))
+					pool.Config[object]{
+						Reset: func(*object) { hit("Reset") },
+						Cost:  func(*object) int { hit("Cost"); return 1 },
+					})
 				var out []*object
 				for range 200 {
 					out = append(out, p.Get())
@@ -90,17 +92,17 @@ func TestCallbacksDoNotReturn(t *testing.T) {
 
 // The panic goes on to the caller.
 func TestCallbackPanics(t *testing.T) {
-	p := pool.New(func() *object { panic("no memory") }, pool.Name("p"))
+	p := pool.New(func() *object { panic("no memory") }, pool.Config[object]{Name: "p"})
 	testkit.PanicText(t, "no memory", func() { p.Get() })
-	q := pool.New[object](nil, pool.Reset(func(*object) { panic("still open") }))
+	q := pool.New(nil, pool.Config[object]{Reset: func(*object) { panic("still open") }})
 	testkit.PanicText(t, "still open", func() { q.Put(new(object)) })
 	var nothing func() *object = func() *object { return nil }
-	p = pool.New(nothing, pool.Name("p"))
+	p = pool.New(nothing, pool.Config[object]{Name: "p"})
 	testkit.PanicText(t, `pool: newFn of Pool "p" returned a nil *pool_test.object`, func() { p.Get() })
 	if s := checkStats(t, p.Stats()); s.Misses != 0 || s.InUse != 0 {
 		t.Errorf("%+v", s)
 	}
-	p = pool.New[object](nil, pool.Name("p"), pool.Cost(func(*object) int { return -5 }))
+	p = pool.New(nil, pool.Config[object]{Name: "p", Cost: func(*object) int { return -5 }})
 	testkit.PanicText(t, `pool: Cost of Pool "p" is -5 bytes for a *pool_test.object: want 0 or more`, func() { p.Put(new(object)) })
 	if s := checkStats(t, p.Stats()); s.DroppedPanic != 1 || s.Idle != 0 {
 		t.Errorf("%+v", s)
@@ -120,8 +122,10 @@ func TestCallbacksUseThePool(t *testing.T) {
 		depth--
 	}
 	p = pool.New(func() *object { inner(); return new(object) },
-		pool.Reset(func(*object) { inner() }),
-		pool.Cost(func(*object) int { inner(); return 1 }))
+		pool.Config[object]{
+			Reset: func(*object) { inner() },
+			Cost:  func(*object) int { inner(); return 1 },
+		})
 	for range 3 {
 		p.Put(p.Get())
 	}
@@ -132,8 +136,10 @@ func TestCallbacksUseThePool(t *testing.T) {
 func TestResetThenCost(t *testing.T) {
 	var log strings.Builder
 	p := pool.New[object](nil,
-		pool.Cost(func(x *object) int { log.WriteString("c"); return len(x.data) }),
-		pool.Reset(func(x *object) { log.WriteString("r"); x.data = x.data[:0] }))
+		pool.Config[object]{
+			Cost:  func(x *object) int { log.WriteString("c"); return len(x.data) },
+			Reset: func(x *object) { log.WriteString("r"); x.data = x.data[:0] },
+		})
 	for range 3 {
 		x := p.Get()
 		x.data = make([]byte, 100)

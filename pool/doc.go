@@ -9,7 +9,7 @@
 // must be closed, since a pool drops objects without a word, as the garbage
 // collector does.
 //
-//	records := pool.New(newRecord, pool.Reset((*Record).reset), pool.Max(10_000))
+//	records := pool.New(newRecord, pool.Config[Record]{Reset: (*Record).reset, Max: 10_000})
 //	r := records.Get()
 //	…
 //	records.Put(r)
@@ -27,9 +27,9 @@
 // A sync.Pool drops what it has within two garbage collections, in use or not, and
 // has no bound between them. A Pool here keeps what the program needs however often
 // the garbage is collected, and gives the rest back in steps. It is bounded in
-// objects ([Max]) and in bytes ([MaxBytes], [Cost]), strictly and at no cost to the
-// fast path; it can keep a minimum ([Floor]), resets objects as they come back
-// ([Reset]), notices many of the objects that are put twice, and counts what happens
+// objects and in bytes (Max, MaxBytes and Cost of a [Config]), strictly and at no cost to
+// the fast path; it can keep a minimum (Floor), resets objects as they come back
+// (Reset), notices many of the objects that are put twice, and counts what happens
 // ([Stats]).
 //
 // # How it works

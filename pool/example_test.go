@@ -22,7 +22,7 @@ func NewRecord() *Record { return &Record{Buf: make([]byte, 0, 4096)} }
 func (r *Record) Reset() { *r = Record{Buf: r.Buf[:0]} }
 
 func Example() {
-	records := pool.New(NewRecord, pool.Name("records"), pool.Reset((*Record).Reset), pool.Max(10_000))
+	records := pool.New(NewRecord, pool.Config[Record]{Name: "records", Reset: (*Record).Reset, Max: 10_000})
 
 	r := records.Get()
 	r.User = "ada"
@@ -60,11 +60,13 @@ func ExamplePool() {
 // few that always stay.
 func ExampleNew_limits() {
 	buffers := pool.New[bytes.Buffer](nil,
-		pool.Max(1000),
-		pool.MaxBytes(8<<20),
-		pool.Cost((*bytes.Buffer).Cap),
-		pool.Floor(10),
-		pool.Reset((*bytes.Buffer).Reset),
+		pool.Config[bytes.Buffer]{
+			Max:      1000,
+			MaxBytes: 8 << 20,
+			Cost:     (*bytes.Buffer).Cap,
+			Floor:    10,
+			Reset:    (*bytes.Buffer).Reset,
+		},
 	)
 	small, large := buffers.Get(), buffers.Get()
 	small.WriteString("a few words")
@@ -78,10 +80,12 @@ func ExampleNew_limits() {
 }
 
 // A pool that is used now and then gives back what it has after a while.
-func ExampleIdle() {
+func ExampleConfig_idle() {
 	images := pool.New(func() *[1 << 20]byte { return new([1 << 20]byte) },
-		pool.Idle(30*time.Second), // half of it after 15 s without use, and so on
-		pool.Floor(1),
+		pool.Config[[1 << 20]byte]{
+			Idle:  30 * time.Second,
+			Floor: 1,
+		},
 	)
 	images.Put(images.Get())
 	fmt.Println(images.Stats().Idle)
@@ -89,7 +93,7 @@ func ExampleIdle() {
 }
 
 func ExamplePool_Trim() {
-	p := pool.New[Record](nil, pool.Floor(10))
+	p := pool.New(nil, pool.Config[Record]{Floor: 10})
 	for range 500 {
 		p.Put(new(Record))
 	}
@@ -116,7 +120,7 @@ func ExampleBytes() {
 
 // What lies idle is bounded for all size classes together.
 func ExampleNewBytes_limits() {
-	buffers := pool.NewBytes(pool.Name("messages"), pool.MaxBytes(4<<20), pool.Floor(16), pool.Idle(time.Minute))
+	buffers := pool.NewBytes(pool.BytesConfig{Name: "messages", MaxBytes: 4 << 20, Floor: 16, Idle: time.Minute})
 	for _, n := range []int{100, 10_000, 3 << 20, 3 << 20} {
 		b := make([]byte, n)
 		buffers.Put(&b)
@@ -127,8 +131,8 @@ func ExampleNewBytes_limits() {
 }
 
 // A writer that overwrites all it sends needs no cleared buffers.
-func ExampleDirty() {
-	buffers := pool.NewBytes(pool.Dirty())
+func ExampleBytesConfig_dirty() {
+	buffers := pool.NewBytes(pool.BytesConfig{Dirty: true})
 	b := buffers.Get(5)
 	n := copy(*b, "hello")
 	fmt.Printf("%s\n", (*b)[:n])
@@ -150,7 +154,7 @@ func ExampleLocal() {
 }
 
 func ExampleNewLocal_limits() {
-	scratch := pool.NewLocal(NewRecord, pool.Max(2), pool.Reset((*Record).Reset))
+	scratch := pool.NewLocal(NewRecord, pool.LocalConfig[Record]{Max: 2, Reset: (*Record).Reset})
 	var batch []*Record
 	for range 5 {
 		batch = append(batch, scratch.Get())
@@ -165,7 +169,7 @@ func ExampleNewLocal_limits() {
 
 // A program shows what its pools have.
 func ExamplePools() {
-	sessions := pool.New[[256]byte](nil, pool.Name("sessions"))
+	sessions := pool.New(nil, pool.Config[[256]byte]{Name: "sessions"})
 	sessions.Put(sessions.Get())
 	for s := range pool.Pools() {
 		if s.Name == "sessions" {

@@ -44,18 +44,19 @@ func (c *clock) tick(t testing.TB) bool {
 func TestIdle(t *testing.T) {
 	noGC(t)
 	for _, c := range []struct {
-		opts []pool.Option
+		conf pool.Config[object]
 		want []int // after each tick, until the timer is at rest
 	}{
 		// The first tick finds traffic, the second retires and takes in what the
 		// Ps have, which goes from the third on. Here all of it is in magazines.
-		{nil, []int{40, 40, 20, 10, 5, 2, 1, 0}},
-		{[]pool.Option{pool.Floor(10)}, []int{40, 40, 20, 10}},
-		{[]pool.Option{pool.Floor(40)}, []int{40, 40}},
-		{[]pool.Option{pool.Cost(func(*object) int { return 1 })}, []int{40, 40, 20, 10, 5, 2, 1, 0}},
+		{pool.Config[object]{}, []int{40, 40, 20, 10, 5, 2, 1, 0}},
+		{pool.Config[object]{Floor: 10}, []int{40, 40, 20, 10}},
+		{pool.Config[object]{Floor: 40}, []int{40, 40}},
+		{pool.Config[object]{Cost: func(*object) int { return 1 }}, []int{40, 40, 20, 10, 5, 2, 1, 0}},
 	} {
 		var clock clock
-		p := pool.New[object](nil, append(c.opts, pool.Idle(3*time.Second))...)
+		c.conf.Idle = 3 * time.Second
+		p := pool.New[object](nil, c.conf)
 		p.Keeper().SetClock(clock.after)
 		if clock.tick(t) {
 			t.Fatal("a pool that nobody used has a timer")
@@ -86,7 +87,7 @@ func TestIdle(t *testing.T) {
 func TestIdleInUse(t *testing.T) {
 	noGC(t)
 	var clock clock
-	p := pool.New[object](nil, pool.Idle(time.Second))
+	p := pool.New(nil, pool.Config[object]{Idle: time.Second})
 	p.Keeper().SetClock(clock.after)
 	for range 40 {
 		p.Put(new(object))
@@ -105,13 +106,13 @@ func TestIdleInUse(t *testing.T) {
 // The shortest pause is a millisecond, and the real timer works.
 func TestIdleForReal(t *testing.T) {
 	var clock clock
-	p := pool.New[object](nil, pool.Idle(1))
+	p := pool.New(nil, pool.Config[object]{Idle: 1})
 	p.Keeper().SetClock(clock.after)
 	p.Put(new(object))
 	if clock.pause != time.Millisecond {
 		t.Errorf("timer armed for %v", clock.pause)
 	}
-	q := pool.New[object](nil, pool.Idle(1), pool.Floor(3))
+	q := pool.New(nil, pool.Config[object]{Idle: 1, Floor: 3})
 	for range 1000 {
 		q.Put(new(object))
 	}

@@ -56,15 +56,13 @@ type keeper struct {
 // global variable, as a zero Pool may well be (GC.md fact 15).
 type self struct{ k *keeper }
 
-// configure sets what the options say. A zero Pool has no options.
-func (k *keeper) configure(kind string, c config) {
-	if c.floor > c.max {
-		panic(fmt.Sprintf("pool: %s: Floor(%d) is above Max(%d)", titleOf(kind, c.name), c.floor, c.max))
-	}
-	k.kind, k.name = kind, c.name
-	k.max, k.maxBytes, k.floor = c.max, c.maxBytes, c.floor
-	if c.idle > 0 {
-		k.pause = max(c.idle/2, time.Millisecond)
+// configure sets what the settings of a Bytes say, or those that a Pool has in common with
+// one.
+func (k *keeper) configure(kind string, c BytesConfig) {
+	k.kind, k.name = kind, c.Name
+	k.max, k.maxBytes, k.floor = orNone(c.Max), orNone(c.MaxBytes), c.Floor
+	if c.Idle > 0 {
+		k.pause = max(c.Idle/2, time.Millisecond)
 	}
 }
 

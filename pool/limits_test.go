@@ -59,7 +59,7 @@ func TestMaxIsStrict(t *testing.T) {
 	testkit.NeedsReuse(t)
 	for _, bound := range []int{1, 2, 7, 8, 9, 30, 100, 456, 1000} {
 		t.Run(fmt.Sprint(bound), func(t *testing.T) {
-			p := pool.New[object](nil, pool.Max(bound))
+			p := pool.New(nil, pool.Config[object]{Max: bound})
 			watch(func() {
 				if s := p.Stats(); s.Idle > bound {
 					t.Errorf("%d idle, at most %d allowed", s.Idle, bound)
@@ -91,7 +91,7 @@ func TestMaxIsUsed(t *testing.T) {
 	noGC(t)
 	defer pool.OneP()()
 	for _, bound := range []int{1, 3, 4, 5, 100, 1000} {
-		p, q := pool.New[object](nil, pool.Max(bound)), pool.New[object](nil, pool.Max(bound))
+		p, q := pool.New(nil, pool.Config[object]{Max: bound}), pool.New(nil, pool.Config[object]{Max: bound})
 		for range bound {
 			p.Put(new(object))
 			p.Keeper().Settle()
@@ -114,7 +114,7 @@ func TestMaxIsStrictWhileCellsRetire(t *testing.T) {
 	noGC(t)
 	defer pool.OneP()()
 	for bound := range 60 {
-		p := pool.New[object](nil, pool.Max(bound))
+		p := pool.New(nil, pool.Config[object]{Max: bound})
 		for range 5 {
 			for range 2 * bound {
 				p.Put(new(object))
@@ -141,7 +141,7 @@ func TestMaxBytesWithoutCost(t *testing.T) {
 	noGC(t)
 	size := int(unsafe.Sizeof(object{}))
 	for _, bound := range []int{size - 1, size, 10*size + 1, 1000 * size} {
-		p := pool.New[object](nil, pool.MaxBytes(bound))
+		p := pool.New(nil, pool.Config[object]{MaxBytes: bound})
 		watch(func() {
 			if s := p.Stats(); s.Bytes > bound || s.Bytes != s.Idle*size {
 				t.Errorf("%d idle objects of %d bytes: %d bytes, at most %d allowed", s.Idle, size, s.Bytes, bound)
@@ -167,8 +167,8 @@ func TestMaxBytesIsStrict(t *testing.T) {
 	for _, bound := range []int{50, 1000, 100_000} {
 		t.Run(fmt.Sprint(bound), func(t *testing.T) {
 			var calls atomic.Int64
-			cost := pool.Cost(func(x *object) int { calls.Add(1); return len(x.data) })
-			p := pool.New(func() *object { return new(object) }, cost, pool.MaxBytes(bound))
+			cost := func(x *object) int { calls.Add(1); return len(x.data) }
+			p := pool.New(func() *object { return new(object) }, pool.Config[object]{Cost: cost, MaxBytes: bound})
 			var puts atomic.Int64
 			watch(func() {
 				if s := p.Stats(); s.Bytes > bound {
@@ -215,7 +215,7 @@ func TestMaxBytesIsStrict(t *testing.T) {
 func TestCostIsRemembered(t *testing.T) {
 	testkit.NeedsReuse(t)
 	noGC(t)
-	p := pool.New[object](nil, pool.Cost(func(x *object) int { return len(x.data) }), pool.MaxBytes(100_000))
+	p := pool.New(nil, pool.Config[object]{Cost: func(x *object) int { return len(x.data) }, MaxBytes: 100_000})
 	sum := 0
 	for i := range 300 {
 		x := &object{data: make([]byte, i)}
@@ -245,7 +245,7 @@ func TestCostIsRemembered(t *testing.T) {
 // One large object does not stay, and takes no small ones' place.
 func TestMaxBytesDropsTheLarge(t *testing.T) {
 	noGC(t)
-	p := pool.New[object](nil, pool.Cost(func(x *object) int { return cap(x.data) }), pool.MaxBytes(1<<20))
+	p := pool.New(nil, pool.Config[object]{Cost: func(x *object) int { return cap(x.data) }, MaxBytes: 1 << 20})
 	small := &object{data: make([]byte, 100)}
 	p.Put(small)
 	var c testkit.Census
@@ -271,9 +271,10 @@ func TestMaxBytesDropsTheLarge(t *testing.T) {
 // Costs may be as large as numbers go.
 func TestCostOverflow(t *testing.T) {
 	noGC(t)
-	for _, opts := range [][]pool.Option{nil, {pool.MaxBytes(math.MaxInt)}, {pool.MaxBytes(1000)}, {pool.Max(100)}} {
+	for _, conf := range []pool.Config[object]{{}, {MaxBytes: math.MaxInt}, {MaxBytes: 1000}, {Max: 100}} {
 		cost := math.MaxInt
-		p := pool.New[object](nil, append(opts, pool.Cost(func(*object) int { return cost }))...)
+		conf.Cost = func(*object) int { return cost }
+		p := pool.New[object](nil, conf)
 		for range 5 {
 			p.Put(new(object))
 			checkStats(t, p.Stats())
@@ -300,8 +301,8 @@ func TestCostOverflow(t *testing.T) {
 func TestGOMAXPROCSChanges(t *testing.T) {
 	noGC(t)
 	varyProcs(t)
-	for _, opts := range [][]pool.Option{nil, {pool.Max(100)}, {pool.Max(100), pool.MaxBytes(3000), pool.Cost(func(x *object) int { return x.id % 50 })}} {
-		p := pool.New[object](nil, opts...)
+	for _, conf := range []pool.Config[object]{{}, {Max: 100}, {Max: 100, MaxBytes: 3000, Cost: func(x *object) int { return x.id % 50 }}} {
+		p := pool.New(nil, conf)
 		all := map[*object]bool{}
 		for round, procs := range []int{1, 2, 8, 3, 16, 1, 4} {
 			runtime.GOMAXPROCS(procs)
@@ -338,7 +339,7 @@ func TestGOMAXPROCSChanges(t *testing.T) {
 		if n := len(drain(t, p)); n != s.Idle {
 			t.Errorf("%d objects come back, want %d", n, s.Idle)
 		}
-		if opts == nil && s.Idle+int(s.Trimmed) != len(all) {
+		if conf.Max == 0 && s.Idle+int(s.Trimmed) != len(all) {
 			t.Errorf("%d objects idle and %d trimmed, of %d", s.Idle, s.Trimmed, len(all))
 		}
 	}
@@ -354,7 +355,7 @@ func TestCellsFollowGOMAXPROCS(t *testing.T) {
 		"timer":       func(_ *pool.Keeper, c *clock) { c.tick(t) },
 	} {
 		var clock clock
-		p := pool.New[object](nil, pool.Idle(map[string]time.Duration{"timer": time.Second}[name]))
+		p := pool.New(nil, pool.Config[object]{Idle: map[string]time.Duration{"timer": time.Second}[name]})
 		p.Keeper().SetClock(clock.after)
 		for _, procs := range []int{4, 2, 3} {
 			runtime.GOMAXPROCS(procs)

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/sanitize"
 )
 
@@ -15,7 +16,7 @@ import (
 // or a few, for each piece of work. Where objects move between goroutines, use a
 // [Pool].
 //
-// It keeps at most 64 idle objects, or as many as [Max] says, and hands out the one
+// It keeps at most 64 idle objects, or as many as LocalConfig.Max says, and hands out the one
 // that was put last. Nothing trims them: they go with the Local. The zero Local is
 // ready and makes objects with new(T). It must not be copied after first use, and
 // must not be nil.
@@ -61,13 +62,12 @@ func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
 // NewLocal returns an empty Local. Its Get calls newFn where there is no idle
-// object; a nil newFn stands for new(T). The options are [Name], [Max] and [Reset].
-// NewLocal panics if it is given another one, and if Reset is for another type
-// than T.
-func NewLocal[T any](newFn func() *T, opts ...Option) *Local[T] {
+// object; a nil newFn stands for new(T). The settings are those of conf, of which
+// there is one or none. NewLocal panics if one is out of its range; see [LocalConfig].
+func NewLocal[T any](newFn func() *T, conf ...LocalConfig[T]) *Local[T] {
 	l := new(Local[T])
 	// SAFETY: GC.md fact 24.
-	l.core.configure((*T)(nil), *(*func() unsafe.Pointer)(unsafe.Pointer(&newFn)), opts)
+	l.core.configure((*T)(nil), *(*func() unsafe.Pointer)(unsafe.Pointer(&newFn)), commonLocal(conf))
 	return l
 }
 
@@ -88,16 +88,16 @@ func (l *local) ready(null any) *local {
 	return l
 }
 
-// configure makes l ready, with options.
-func (l *local) configure(null any, newFn func() unsafe.Pointer, opts []Option) {
+// configure makes l ready, with settings.
+func (l *local) configure(null any, newFn func() unsafe.Pointer, given []LocalConfig[object]) {
 	l.ready(null)
-	c := configOf("NewLocal", "Name Max Reset", opts)
-	l.newFn, l.name, l.max = newFn, c.name, c.max
-	if !c.has("Max") {
-		l.max = localMax
+	c := config.Optional("pool: NewLocal", given)
+	config.AtLeast("pool: LocalConfig.Max", c.Max, -1, objectsOrUsual)
+	l.newFn, l.name, l.max = newFn, c.Name, c.Max
+	if c.Max < 0 {
+		l.max = none
 	}
-	c.mustTake(l.ptr(), l.title())
-	l.reset = c.callReset
+	l.reset = untyped(c.Reset)
 	l.front().hooked = l.reset != nil
 }
 

@@ -14,8 +14,8 @@ func TestLocal(t *testing.T) {
 	made := 0
 	for bound, l := range map[int]*pool.Local[object]{
 		pool.LocalMax: new(pool.Local[object]),
-		1:             pool.NewLocal[object](nil, pool.Max(1)),
-		5:             pool.NewLocal(func() *object { made++; return new(object) }, pool.Max(5)),
+		1:             pool.NewLocal(nil, pool.LocalConfig[object]{Max: 1}),
+		5:             pool.NewLocal(func() *object { made++; return new(object) }, pool.LocalConfig[object]{Max: 5}),
 	} {
 		var stack, out []*object
 		high := 0
@@ -55,7 +55,7 @@ func TestLocal(t *testing.T) {
 // Reset runs at Put, before the object is kept or dropped.
 func TestLocalReset(t *testing.T) {
 	testkit.NeedsReuse(t)
-	l := pool.NewLocal[object](nil, pool.Reset(func(x *object) { x.id = -1 }), pool.Max(2))
+	l := pool.NewLocal(nil, pool.LocalConfig[object]{Reset: func(x *object) { x.id = -1 }, Max: 2})
 	xs := []*object{{id: 1}, {id: 2}, {id: 3}}
 	for _, x := range xs {
 		l.Put(x)
@@ -92,8 +92,10 @@ func TestLocalPutTwice(t *testing.T) {
 	want := func(x *object) string {
 		return fmt.Sprintf(`pool: Local "l": object %p (*pool_test.object) was Put twice`, x)
 	}
-	for _, opts := range [][]pool.Option{nil, {pool.Reset(func(*object) {})}} {
-		l := pool.NewLocal[object](nil, append(opts, pool.Name("l"), pool.Max(3))...)
+	for _, conf := range []pool.LocalConfig[object]{{}, {Reset: func(*object) {}}} {
+		conf.Name = "l"
+		conf.Max = 3
+		l := pool.NewLocal[object](nil, conf)
 		x := l.Get()
 		l.Put(x)
 		testkit.PanicText(t, want(x), func() { l.Put(x) })
@@ -122,11 +124,11 @@ func TestLocalCallbacks(t *testing.T) {
 				away()
 			}
 			return new(object)
-		}, pool.Reset(func(*object) {
+		}, pool.LocalConfig[object]{Reset: func(*object) {
 			if bad {
 				away()
 			}
-		}))
+		}})
 		x, y := l.Get(), l.Get()
 		bad = true
 		run(func() { l.Put(x) })

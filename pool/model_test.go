@@ -49,13 +49,13 @@ type poolModel struct {
 var poolConfigs = []struct {
 	name   string
 	resets bool
-	opts   []pool.Option
+	conf   pool.Config[object]
 }{
-	{"plain", false, nil},
-	{"exact", false, []pool.Option{pool.Max(2)}},
-	{"Max", true, []pool.Option{pool.Max(100), pool.Floor(7)}},
-	{"costed", false, []pool.Option{pool.MaxBytes(3000), pool.Cost(costOf)}},
-	{"all", true, []pool.Option{pool.MaxBytes(2000), pool.Max(150), pool.Floor(3), pool.Idle(time.Hour), pool.Cost(costOf)}},
+	{"plain", false, pool.Config[object]{}},
+	{"exact", false, pool.Config[object]{Max: 2}},
+	{"Max", true, pool.Config[object]{Max: 100, Floor: 7}},
+	{"costed", false, pool.Config[object]{MaxBytes: 3000, Cost: costOf}},
+	{"all", true, pool.Config[object]{MaxBytes: 2000, Max: 150, Floor: 3, Idle: time.Hour, Cost: costOf}},
 }
 
 // costOf is what an object counts as: some are large, some nothing.
@@ -64,15 +64,15 @@ func costOf(x *object) int { return x.id % 97 * (x.id % 7) }
 func newPoolModel(t testing.TB, config int) *poolModel {
 	c := poolConfigs[config]
 	m := &poolModel{t: t, name: c.name, state: map[*object]int{}, left: map[*object]int{}, resets: c.resets}
-	opts := c.opts
+	conf := c.conf
 	if c.resets {
-		opts = append(opts[:len(opts):len(opts)], pool.Reset(func(x *object) {
+		conf.Reset = func(x *object) {
 			if m.gaveUp {
 				panic("gave up")
 			}
 			x.next = nil
 			x.id++
-		}))
+		}
 	}
 	m.p = pool.New(func() *object {
 		if m.gaveUp {
@@ -81,7 +81,7 @@ func newPoolModel(t testing.TB, config int) *poolModel {
 		x := new(object)
 		m.state[x] = in
 		return x
-	}, opts...)
+	}, conf)
 	m.p.Keeper().SetClock(m.clock.after)
 	m.p.Keeper().Unwatch()
 	return m
@@ -210,17 +210,17 @@ type bytesModel struct {
 
 var bytesConfigs = []struct {
 	name string
-	opts []pool.Option
+	conf pool.BytesConfig
 }{
-	{"plain", nil},
-	{"tight", []pool.Option{pool.MaxBytes(20_000)}},
-	{"exact", []pool.Option{pool.Max(3), pool.Floor(2)}},
-	{"all", []pool.Option{pool.MaxBytes(300_000), pool.Max(200), pool.Floor(3), pool.Idle(time.Hour)}},
+	{"plain", pool.BytesConfig{}},
+	{"tight", pool.BytesConfig{MaxBytes: 20_000}},
+	{"exact", pool.BytesConfig{Max: 3, Floor: 2}},
+	{"all", pool.BytesConfig{MaxBytes: 300_000, Max: 200, Floor: 3, Idle: time.Hour}},
 }
 
 func newBytesModel(t testing.TB, config int) *bytesModel {
 	c := bytesConfigs[config]
-	m := &bytesModel{t: t, name: c.name, b: pool.NewBytes(c.opts...), state: map[*[]byte]int{}}
+	m := &bytesModel{t: t, name: c.name, b: pool.NewBytes(c.conf), state: map[*[]byte]int{}}
 	m.b.Keeper().SetClock(m.clock.after)
 	m.b.Keeper().Unwatch()
 	return m

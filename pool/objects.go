@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/track"
@@ -30,20 +31,23 @@ type objects struct {
 	keeper
 }
 
-// configure makes the pool ready, with options. null is a nil pointer to an object, for
+// configure makes the pool ready, with settings. null is a nil pointer to an object, for
 // its type.
-func (o *objects) configure(null any, newFn func() unsafe.Pointer, opts []Option) {
-	c := configOf("New", "Name Max MaxBytes Cost Floor Idle Reset", opts)
-	c.mustTake(reflect.TypeOf(null), titleOf("Pool", c.name))
-	o.newFn, o.reset, o.cost = newFn, c.callReset, c.callCost
-	o.once.Do(func() { o.start(null, c) })
+func (o *objects) configure(null any, newFn func() unsafe.Pointer, given []Config[object]) {
+	c := config.Optional("pool: New", given)
+	config.AtLeast("pool: Config.MaxBytes", c.MaxBytes, 0, bytesOrNone)
+	o.newFn, o.reset, o.cost = newFn, untyped(c.Reset), untypedCost(c.Cost)
+	o.once.Do(func() {
+		o.start(null, BytesConfig{Name: c.Name, Max: c.Max, MaxBytes: c.MaxBytes, Floor: c.Floor, Idle: c.Idle})
+	})
 }
 
 // startZero is start for a pool that New did not make.
-func (o *objects) startZero(null any) { o.start(null, configOf("Pool", "", nil)) }
+func (o *objects) startZero(null any) { o.start(null, BytesConfig{}) }
 
 // start makes the pool ready, once.
-func (o *objects) start(null any, c config) {
+func (o *objects) start(null any, c BytesConfig) {
+	c.check("Config")
 	ptr := reflect.TypeOf(null)
 	o.elem, o.typ = ptr.Elem(), ptr.String()
 	size := int(o.elem.Size())

@@ -9,7 +9,7 @@ import (
 
 // A Pool keeps objects of type T that are costly to make, for whoever needs one
 // next. The zero Pool is ready and makes objects with new(T); make one with [New]
-// for another function and for options. Any number of goroutines may use a Pool;
+// for another function and for settings. Any number of goroutines may use a Pool;
 // an object may be put by another goroutine than the one that got it. A Pool must
 // not be copied after first use.
 //
@@ -21,7 +21,7 @@ import (
 // that finds none on its P and none in the depot makes one, although other Ps may
 // have some. Idle objects stay over garbage collections as long as they are used:
 // half of those that nobody would have missed since the last collection go after
-// each, or after each half of [Idle], down to [Floor]. What the Ps have goes with
+// each, or after each half of Config.Idle, down to its Floor. What the Ps have goes with
 // them when the whole pool was unused from one such step to the next. Near the
 // memory limit (debug.SetMemoryLimit) all above the floor goes, in a few steps.
 //
@@ -40,12 +40,12 @@ type Pool[T any] struct {
 // one that is part of something larger, which others refer to, StalePointers of package
 // check would say that somebody refers to it after Put. It may be outside of Go's heap,
 // and then it is not watched; what the pool drops is lost, since nobody frees it. The
-// options are [Name], [Max], [MaxBytes], [Cost], [Floor], [Idle] and [Reset]. New panics if it is given another one, if Cost or
-// Reset is for another type than T, and if Floor is above Max.
-func New[T any](newFn func() *T, opts ...Option) *Pool[T] {
+// settings are those of conf, of which there is one or none. New panics if one is out of
+// its range; see [Config].
+func New[T any](newFn func() *T, conf ...Config[T]) *Pool[T] {
 	p := new(Pool[T])
 	// SAFETY: GC.md fact 24.
-	p.core.configure((*T)(nil), *(*func() unsafe.Pointer)(unsafe.Pointer(&newFn)), opts)
+	p.core.configure((*T)(nil), *(*func() unsafe.Pointer)(unsafe.Pointer(&newFn)), common(conf))
 	return p
 }
 
@@ -83,7 +83,7 @@ func (p *Pool[T]) Get() *T {
 
 // Put gives x to the pool, where it came from Get or not. It must not be used
 // afterwards. Put panics if x is nil, if an object was found to be put twice (see
-// [Pool]) and if [Cost] returns a negative number. It costs what Get does, and
+// [Pool]) and if Cost returns a negative number. It costs what Get does, and
 // what Reset and Cost do; with Cost, some nanoseconds more.
 func (p *Pool[T]) Put(x *T) {
 	if x == nil || p == nil || track.Watched {
@@ -119,7 +119,7 @@ func (p *Pool[T]) Put(x *T) {
 	p.core.put((*T)(nil), unsafe.Pointer(x))
 }
 
-// Trim drops all idle objects but [Floor], those of the Ps included, and returns
+// Trim drops all idle objects but Config.Floor, those of the Ps included, and returns
 // how many. It stops the world for some tens of microseconds, and waits for a
 // garbage collection that is under way. Without it a pool gives back what it does
 // not need step by step. It panics if an object was found to be put twice. On a nil

@@ -113,9 +113,9 @@ func TestPool(t *testing.T) {
 		"zero":          new(pool.Pool[object]),
 		"New":           pool.New[object](nil),
 		"with function": pool.New(func() *object { return &object{id: 5} }),
-		"with Reset":    pool.New[object](nil, pool.Reset(func(x *object) { x.id = 5 })),
-		"with Cost":     pool.New[object](nil, pool.Cost(func(*object) int { return 8 }), pool.MaxBytes(1<<20)),
-		"with bounds":   pool.New[object](nil, pool.Max(5000), pool.MaxBytes(1<<20)),
+		"with Reset":    pool.New(nil, pool.Config[object]{Reset: func(x *object) { x.id = 5 }}),
+		"with Cost":     pool.New(nil, pool.Config[object]{Cost: func(*object) int { return 8 }, MaxBytes: 1 << 20}),
+		"with bounds":   pool.New(nil, pool.Config[object]{Max: 5000, MaxBytes: 1 << 20}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := p.Stats() // the global one is used again with -count
@@ -179,7 +179,7 @@ func TestPoolNil(t *testing.T) {
 // A P finds again what it put last.
 func TestPoolLastInFirstOut(t *testing.T) {
 	defer pool.OneP()()
-	p := pool.New[object](nil, pool.Max(3)) // one by one, so the order is exact
+	p := pool.New(nil, pool.Config[object]{Max: 3}) // one by one, so the order is exact
 	var xs [3]*object
 	for i := range xs {
 		xs[i] = p.Get()
@@ -203,8 +203,8 @@ func TestPoolAtTheBorder(t *testing.T) {
 	}
 	noGC(t)
 	defer pool.OneP()()
-	for _, opts := range [][]pool.Option{nil, {pool.Cost(func(*object) int { return 1 })}} {
-		p := pool.New[object](nil, opts...)
+	for _, conf := range []pool.Config[object]{{}, {Cost: func(*object) int { return 1 }}} {
+		p := pool.New(nil, conf)
 		for range pool.Rounds + 1 {
 			p.Put(new(object))
 		}
@@ -226,8 +226,8 @@ func TestPoolForgets(t *testing.T) {
 	noGC(t)
 	for name, p := range map[string]*pool.Pool[object]{
 		"plain":      pool.New[object](nil),
-		"costed":     pool.New[object](nil, pool.Cost(func(*object) int { return 1 })),
-		"one by one": pool.New[object](nil, pool.Max(3)),
+		"costed":     pool.New(nil, pool.Config[object]{Cost: func(*object) int { return 1 }}),
+		"one by one": pool.New(nil, pool.Config[object]{Max: 3}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			const n = 300
@@ -269,12 +269,12 @@ func TestPoolSteady(t *testing.T) {
 	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	noGC(t)
-	cost := pool.Cost(func(x *object) int { return 10 })
+	cost := func(x *object) int { return 10 }
 	for name, p := range map[string]*pool.Pool[object]{
 		"plain":      new(pool.Pool[object]),
-		"options":    pool.New(func() *object { return new(object) }, pool.Max(10_000), pool.Reset(func(x *object) { x.id = 0 }), pool.Floor(10)),
-		"costed":     pool.New[object](nil, cost, pool.MaxBytes(1<<20)),
-		"one by one": pool.New[object](nil, cost, pool.Max(1)),
+		"settings":   pool.New(func() *object { return new(object) }, pool.Config[object]{Max: 10_000, Reset: func(x *object) { x.id = 0 }, Floor: 10}),
+		"costed":     pool.New(nil, pool.Config[object]{Cost: cost, MaxBytes: 1 << 20}),
+		"one by one": pool.New(nil, pool.Config[object]{Cost: cost, Max: 1}),
 	} {
 		depths := []int{1, 50, 1000}
 		if name == "one by one" {

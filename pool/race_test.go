@@ -66,11 +66,11 @@ func sources() map[string]source {
 	b := new(pool.Bytes)
 	return map[string]source{
 		"plain":      of(new(pool.Pool[object])),
-		"Reset":      of(pool.New[object](nil, pool.Reset(func(x *object) { x.next = nil }))),
-		"costed":     of(pool.New[object](nil, pool.Cost(func(x *object) int { return len(x.data) }), pool.MaxBytes(1<<20))),
-		"one by one": of(pool.New[object](nil, pool.Max(3))),
-		"tight":      of(pool.New[object](nil, pool.Max(70))),
-		"Idle":       of(pool.New[object](nil, pool.Idle(2*time.Millisecond))),
+		"Reset":      of(pool.New(nil, pool.Config[object]{Reset: func(x *object) { x.next = nil }})),
+		"costed":     of(pool.New(nil, pool.Config[object]{Cost: func(x *object) int { return len(x.data) }, MaxBytes: 1 << 20})),
+		"one by one": of(pool.New(nil, pool.Config[object]{Max: 3})),
+		"tight":      of(pool.New(nil, pool.Config[object]{Max: 70})),
+		"Idle":       of(pool.New(nil, pool.Config[object]{Idle: 2 * time.Millisecond})),
 		"Bytes": {
 			func() *object { return &object{data: *b.Get(100)} },
 			func(x *object) { b.Put(&x.data) },

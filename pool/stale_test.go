@@ -33,7 +33,7 @@ func sampleEvery(t *testing.T, n uint32) {
 func TestWatchOneOfMany(t *testing.T) {
 	testkit.NeedsReuse(t)
 	sampleEvery(t, 100)
-	p := pool.New[item](nil, pool.Name("one of many"))
+	p := pool.New(nil, pool.Config[item]{Name: "one of many"})
 	serial := stale.Now()
 	watched := func() uint64 { return stale.Now() - serial }
 	turn := func(n int) {
@@ -198,7 +198,7 @@ func TestWatchConcurrent(t *testing.T) {
 	serial := stale.Now()
 	var p pool.Pool[item]
 	var b pool.Bytes
-	costed := pool.New[item](nil, pool.Cost(func(*item) int { return 10 }))
+	costed := pool.New(nil, pool.Config[item]{Cost: func(*item) int { return 10 }})
 	stop := testkit.Hammer()
 	var wg sync.WaitGroup
 	for g := range 6 {

@@ -110,7 +110,7 @@ func (s Stats) String() string {
 // pools is the list of pools with a name.
 var pools registry.List[self]
 
-// Pools returns the numbers of each [Pool] and [Bytes] that has a [Name] and is
+// Pools returns the numbers of each [Pool] and [Bytes] that has a name and is
 // alive, in the order in which they were made. The list keeps none alive.
 func Pools() iter.Seq[Stats] {
 	return func(yield func(Stats) bool) {

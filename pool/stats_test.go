@@ -12,7 +12,7 @@ import (
 func TestStats(t *testing.T) {
 	noGC(t)
 	defer pool.OneP()()
-	p := pool.New[object](nil, pool.Name("p"), pool.Max(500), pool.MaxBytes(1<<20), pool.Floor(9), pool.Cost(func(x *object) int { return 10 }))
+	p := pool.New(nil, pool.Config[object]{Name: "p", Max: 500, MaxBytes: 1 << 20, Floor: 9, Cost: func(x *object) int { return 10 }})
 	var xs []*object
 	for range 200 {
 		xs = append(xs, p.Get())
@@ -36,7 +36,7 @@ func TestStats(t *testing.T) {
 	if s := checkStats(t, p.Stats()); s.Idle != 9 || int(s.Trimmed) != before.Idle-9 || s.Depot != 9 || s.Bytes != 90 {
 		t.Errorf("%+v", s)
 	}
-	b := pool.NewBytes(pool.Name("b"))
+	b := pool.NewBytes(pool.BytesConfig{Name: "b"})
 	for _, n := range []int{1000, 10, 100_000} {
 		b.Put(b.Get(n))
 	}
@@ -53,7 +53,7 @@ func TestStats(t *testing.T) {
 // The peak is exact where no other P has idle objects.
 func TestHighWater(t *testing.T) {
 	noGC(t)
-	p := pool.New[object](nil, pool.Max(3)) // no magazines
+	p := pool.New(nil, pool.Config[object]{Max: 3}) // no magazines
 	var xs []*object
 	for i := range 50 {
 		xs = append(xs, p.Get())
@@ -98,11 +98,11 @@ func TestStatsString(t *testing.T) {
 
 // Pools lists what has a name, in the order in which it was made.
 func TestPools(t *testing.T) {
-	a := pool.New[object](nil, pool.Name("list a"))
-	b := pool.NewBytes(pool.Name("list b"))
-	c := pool.New[int](nil, pool.Name("list c"))
+	a := pool.New(nil, pool.Config[object]{Name: "list a"})
+	b := pool.NewBytes(pool.BytesConfig{Name: "list b"})
+	c := pool.New(nil, pool.Config[int]{Name: "list c"})
 	pool.New[int](nil)
-	pool.NewLocal[int](nil, pool.Name("list d"))
+	pool.NewLocal(nil, pool.LocalConfig[int]{Name: "list d"})
 	a.Put(new(object))
 	var got []string
 	for s := range pool.Pools() {

@@ -64,17 +64,17 @@ func rounds() int {
 // owner left, and nothing is lost, while GOMAXPROCS changes, garbage is collected,
 // and what is idle is trimmed.
 func TestStressPool(t *testing.T) {
-	for name, opts := range map[string][]pool.Option{
-		"plain":   nil,
-		"Max":     {pool.Max(300), pool.Floor(20)},
-		"exact":   {pool.Max(5)},
-		"costed":  {pool.Cost(func(x *token) int { return x.size }), pool.MaxBytes(20_000), pool.Max(400)},
-		"Idle":    {pool.Idle(2 * time.Millisecond), pool.Floor(3)},
-		"hooks":   {pool.Reset(func(x *token) { x.next = nil })},
-		"by size": {pool.MaxBytes(4000)},
+	for name, conf := range map[string]pool.Config[token]{
+		"plain":   {},
+		"Max":     {Max: 300, Floor: 20},
+		"exact":   {Max: 5},
+		"costed":  {Cost: func(x *token) int { return x.size }, MaxBytes: 20_000, Max: 400},
+		"Idle":    {Idle: 2 * time.Millisecond, Floor: 3},
+		"hooks":   {Reset: func(x *token) { x.next = nil }},
+		"by size": {MaxBytes: 4000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := pool.New(func() *token { return new(token) }, opts...)
+			p := pool.New(func() *token { return new(token) }, conf)
 			stop := disturb(t, p.Keeper())
 			passed := make(chan *token, 50) // between goroutines
 			var wg sync.WaitGroup
@@ -160,13 +160,13 @@ func TestStressPool(t *testing.T) {
 // Magazines are taken from cells that somebody else may be using at this very
 // moment, and nothing is lost or has two owners.
 func TestStressReclaim(t *testing.T) {
-	for name, opts := range map[string][]pool.Option{
-		"plain":  nil,
-		"costed": {pool.Cost(func(x *token) int { return 1 })},
+	for name, conf := range map[string]pool.Config[token]{
+		"plain":  {},
+		"costed": {Cost: func(x *token) int { return 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			noGC(t)
-			p := pool.New[token](nil, opts...)
+			p := pool.New(nil, conf)
 			var end atomic.Bool
 			var wg sync.WaitGroup
 			for g := range 4 {
@@ -205,13 +205,13 @@ func TestStressReclaim(t *testing.T) {
 
 // The same for buffers, which are zero whenever they are handed out.
 func TestStressBytes(t *testing.T) {
-	for name, opts := range map[string][]pool.Option{
-		"plain": nil,
-		"tight": {pool.MaxBytes(300_000), pool.Max(100)},
-		"Idle":  {pool.Idle(2 * time.Millisecond), pool.Floor(5)},
+	for name, conf := range map[string]pool.BytesConfig{
+		"plain": {},
+		"tight": {MaxBytes: 300_000, Max: 100},
+		"Idle":  {Idle: 2 * time.Millisecond, Floor: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := pool.NewBytes(opts...)
+			b := pool.NewBytes(conf)
 			stop := disturb(t, b.Keeper())
 			var wg sync.WaitGroup
 			for g := range 6 {

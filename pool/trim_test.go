@@ -13,8 +13,8 @@ import (
 )
 
 // filled returns a pool with n idle objects in its depot, and begins a step.
-func filled(n int, opts ...pool.Option) *pool.Pool[object] {
-	p := pool.New[object](nil, opts...)
+func filled(n int, conf pool.Config[object]) *pool.Pool[object] {
+	p := pool.New(nil, conf)
 	for range n {
 		p.Put(new(object))
 	}
@@ -38,17 +38,17 @@ func TestTrimHalves(t *testing.T) {
 	noGC(t)
 	defer pool.OneP()() // magazines of another would count against Max
 	for _, c := range []struct {
-		opts []pool.Option
+		conf pool.Config[object]
 		want []int
 	}{
-		{nil, []int{1000, 500, 250, 125, 62, 31, 15, 7, 3, 1, 0, 0}},
-		{[]pool.Option{pool.Floor(100)}, []int{1000, 500, 250, 125, 100, 100}},
-		{[]pool.Option{pool.Floor(2000)}, []int{1000, 1000}},
-		{[]pool.Option{pool.Max(1000), pool.Floor(1000)}, []int{1000, 1000}},
-		{[]pool.Option{pool.Cost(func(*object) int { return 3 })}, []int{1000, 500, 250}},
-		{[]pool.Option{pool.Idle(time.Hour)}, []int{1000, 1000}}, // the timer sets the pace
+		{pool.Config[object]{}, []int{1000, 500, 250, 125, 62, 31, 15, 7, 3, 1, 0, 0}},
+		{pool.Config[object]{Floor: 100}, []int{1000, 500, 250, 125, 100, 100}},
+		{pool.Config[object]{Floor: 2000}, []int{1000, 1000}},
+		{pool.Config[object]{Max: 1000, Floor: 1000}, []int{1000, 1000}},
+		{pool.Config[object]{Cost: func(*object) int { return 3 }}, []int{1000, 500, 250}},
+		{pool.Config[object]{Idle: time.Hour}, []int{1000, 1000}}, // the timer sets the pace
 	} {
-		p := filled(1000, c.opts...)
+		p := filled(1000, c.conf)
 		p.Keeper().SetClock(func(time.Duration, func()) {})
 		if got := steps(t, p, len(c.want), false); !slices.Equal(got, c.want) {
 			t.Errorf("idle after each step: %v, want %v", got, c.want)
@@ -59,7 +59,7 @@ func TestTrimHalves(t *testing.T) {
 // What a step found in use is not trimmed, nor what the program needed since.
 func TestTrimLeavesTheWorkingSet(t *testing.T) {
 	noGC(t)
-	p := filled(1000)
+	p := filled(1000, pool.Config[object]{})
 	p.Keeper().AfterGC(false)
 	for range 5 {
 		var out []*object
@@ -88,7 +88,7 @@ func TestTrimLeavesTheWorkingSet(t *testing.T) {
 // The coldest go first.
 func TestTrimDropsTheColdest(t *testing.T) {
 	noGC(t)
-	p := pool.New[object](nil, pool.Max(100_000)) // not in magazines, where this machine has few Ps
+	p := pool.New(nil, pool.Config[object]{Max: 100_000}) // not in magazines, where this machine has few Ps
 	var xs []*object
 	for i := range 1000 {
 		xs = append(xs, &object{id: i})
@@ -115,8 +115,8 @@ func TestTrimDropsTheColdest(t *testing.T) {
 // it is not.
 func TestTrimRetiresQuietCells(t *testing.T) {
 	noGC(t)
-	for _, opts := range [][]pool.Option{nil, {pool.Cost(func(*object) int { return 1 })}} {
-		p := pool.New[object](nil, opts...)
+	for _, conf := range []pool.Config[object]{{}, {Cost: func(*object) int { return 1 }}} {
+		p := pool.New(nil, conf)
 		for range 40 {
 			p.Put(new(object))
 		}
@@ -156,14 +156,14 @@ func TestTrimRetiresQuietCells(t *testing.T) {
 func TestTrimUnderPressure(t *testing.T) {
 	noGC(t)
 	for _, c := range []struct {
-		opts []pool.Option
+		conf pool.Config[object]
 		want []int
 	}{
-		{nil, []int{250, 62, 15, 3, 0}},
-		{[]pool.Option{pool.Floor(20)}, []int{250, 62, 20, 20}},
-		{[]pool.Option{pool.Idle(time.Hour)}, []int{250, 62, 15, 3, 0}},
+		{pool.Config[object]{}, []int{250, 62, 15, 3, 0}},
+		{pool.Config[object]{Floor: 20}, []int{250, 62, 20, 20}},
+		{pool.Config[object]{Idle: time.Hour}, []int{250, 62, 15, 3, 0}},
 	} {
-		p := filled(1000, c.opts...)
+		p := filled(1000, c.conf)
 		if got := steps(t, p, len(c.want), true); !slices.Equal(got, c.want) {
 			t.Errorf("idle after each step: %v, want %v", got, c.want)
 		}
@@ -189,11 +189,11 @@ func TestTrimUnderPressure(t *testing.T) {
 func TestTrimForgets(t *testing.T) {
 	noGC(t)
 	for _, c := range []struct{ objects, floor int }{{60, 10}, {300, 1}, {300, 140}, {300, 290}} {
-		for name, opt := range map[string]pool.Option{
-			"plain":  {},
-			"costed": pool.Cost(func(*object) int { return 1 }),
+		for name, conf := range map[string]pool.Config[object]{
+			"plain":  {Floor: c.floor},
+			"costed": {Floor: c.floor, Cost: func(*object) int { return 1 }},
 		} {
-			p := pool.New[object](nil, pool.Floor(c.floor), opt)
+			p := pool.New(nil, conf)
 			var census testkit.Census
 			for range c.objects {
 				p.Put(testkit.Enroll(&census, new(object)))
@@ -212,7 +212,7 @@ func TestTrimForgets(t *testing.T) {
 
 // The real thing: collections trim, the memory limit presses, the floor stays.
 func TestTrimByCollections(t *testing.T) {
-	p := pool.New[object](nil, pool.Floor(10))
+	p := pool.New(nil, pool.Config[object]{Floor: 10})
 	for range 5000 {
 		p.Put(new(object))
 	}
@@ -230,7 +230,7 @@ func TestTrimByCollections(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 
-	idle := pool.New[object](nil, pool.Idle(time.Hour))
+	idle := pool.New(nil, pool.Config[object]{Idle: time.Hour})
 	for range 5000 {
 		idle.Put(new(object))
 	}
@@ -269,7 +269,7 @@ func TestCollectionsLeaveWhatIsUsed(t *testing.T) {
 func TestShrink(t *testing.T) {
 	noGC(t)
 	for _, floor := range []int{0, 7, 5000} {
-		p := pool.New[object](nil, pool.Floor(floor))
+		p := pool.New(nil, pool.Config[object]{Floor: floor})
 		for range 1000 {
 			p.Put(new(object))
 		}
@@ -326,8 +326,8 @@ func TestShrinkWaitsForCells(t *testing.T) {
 // After a peak the depot gives its own memory back, too.
 func TestDepotShrinks(t *testing.T) {
 	noGC(t)
-	for _, opts := range [][]pool.Option{nil, {pool.Cost(func(*object) int { return 1 })}} {
-		p := pool.New[object](nil, opts...)
+	for _, conf := range []pool.Config[object]{{}, {Cost: func(*object) int { return 1 }}} {
+		p := pool.New(nil, conf)
 		before := p.Keeper().Footprint()
 		for range 100_000 {
 			p.Put(new(object))
@@ -359,10 +359,10 @@ func TestDroppedPoolDies(t *testing.T) {
 	var clock clock
 	var c testkit.Census
 	func() {
-		p := pool.New[object](nil, pool.Name("dropped"), pool.Idle(time.Hour))
+		p := pool.New(nil, pool.Config[object]{Name: "dropped", Idle: time.Hour})
 		p.Keeper().SetClock(clock.after)
-		q := pool.New[object](nil, pool.Name("dropped"))
-		b := pool.NewBytes(pool.Name("dropped"), pool.Idle(time.Hour)) // with a real timer
+		q := pool.New(nil, pool.Config[object]{Name: "dropped"})
+		b := pool.NewBytes(pool.BytesConfig{Name: "dropped", Idle: time.Hour}) // with a real timer
 		for range 200 {
 			p.Put(testkit.Enroll(&c, new(object)))
 			q.Put(testkit.Enroll(&c, new(object)))

@@ -48,11 +48,11 @@ func checkTwice(t *testing.T, p *pool.Pool[object], x *object) {
 	checkStats(t, p.Stats())
 }
 
-var twiceKinds = map[string][]pool.Option{
-	"plain":      nil,
-	"costed":     {pool.Cost(func(*object) int { return 3 }), pool.MaxBytes(1 << 20)},
-	"with Reset": {pool.Reset(func(*object) {})},
-	"one by one": {pool.Max(3)},
+var twiceKinds = map[string]pool.Config[object]{
+	"plain":      {},
+	"costed":     {Cost: func(*object) int { return 3 }, MaxBytes: 1 << 20},
+	"with Reset": {Reset: func(*object) {}},
+	"one by one": {Max: 3},
 }
 
 // Both copies of an object in one magazine, or one of them in the depot already:
@@ -61,9 +61,10 @@ func TestPutTwiceFoundAtFlush(t *testing.T) {
 	testkit.NeedsReuse(t)
 	noGC(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // what is in the magazines of another P stays there
-	for name, opts := range twiceKinds {
+	for name, conf := range twiceKinds {
 		for _, between := range []int{0, 5, 2 * pool.Rounds, 500} {
-			p := pool.New[object](nil, append(opts, pool.Name("p"))...)
+			conf.Name = "p"
+			p := pool.New[object](nil, conf)
 			x := new(object)
 			var got any
 			puts := 0
@@ -101,12 +102,13 @@ func TestPutTwiceFoundAtFlush(t *testing.T) {
 func TestPutTwiceFoundElsewhere(t *testing.T) {
 	testkit.NeedsReuse(t)
 	noGC(t)
-	for name, opts := range twiceKinds {
+	for name, conf := range twiceKinds {
 		if name == "one by one" {
 			continue // found at once
 		}
 		fresh := func() (*pool.Pool[object], *object) {
-			p := pool.New[object](nil, append(opts, pool.Floor(100))...)
+			conf.Floor = 100
+			p := pool.New[object](nil, conf)
 			x := new(object)
 			p.Put(x)
 			p.Put(new(object))

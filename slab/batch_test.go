@@ -64,7 +64,7 @@ func TestAllocBatch(t *testing.T) {
 // A batch is all or nothing where there is a capacity.
 func TestAllocBatchExhausted(t *testing.T) {
 	const capacity = 100
-	c := slab.NewCache[linked](slab.Name("few"), slab.Capacity(capacity))
+	c := slab.NewCache(slab.Config[linked]{Name: "few", Capacity: capacity})
 	held := make([]*linked, 60)
 	if err := c.AllocBatch(held); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestAllocBatchExhausted(t *testing.T) {
 // A reservation holds its objects against all others, until they are taken or it
 // is closed.
 func TestReserve(t *testing.T) {
-	c := slab.NewCache[linked](slab.Name("r"), slab.Capacity(10))
+	c := slab.NewCache(slab.Config[linked]{Name: "r", Capacity: 10})
 	r, err := c.Reserve(4)
 	if err != nil || r.Len() != 4 {
 		t.Fatal(err, r.Len())
@@ -171,7 +171,7 @@ func TestReservationLetsGo(t *testing.T) {
 }
 
 func TestReserveAllTaken(t *testing.T) {
-	c := slab.NewCache[linked](slab.Capacity(10))
+	c := slab.NewCache(slab.Config[linked]{Capacity: 10})
 	for _, n := range []int{0, 1, 3} {
 		r, err := c.Reserve(n)
 		if err != nil {
@@ -210,7 +210,7 @@ func TestReserveTooMany(t *testing.T) {
 	if s := atRest(t, &c); s.Objects != 0 {
 		t.Errorf("%+v", s)
 	}
-	few := slab.NewCache[linked](slab.Capacity(10))
+	few := slab.NewCache(slab.Config[linked]{Capacity: 10})
 	n := 1 << (bits.UintSize * 5 / 8) // pointers to them would not fit
 	for range 2 {
 		if r, err := few.Reserve(n); r != nil || !errors.Is(err, slab.ErrExhausted) {
@@ -224,7 +224,7 @@ func TestReserveTooMany(t *testing.T) {
 // taken by one of them or given back.
 func TestReserveConcurrently(t *testing.T) {
 	const n, goroutines, capacity = 200, 8, 500
-	c := slab.NewCache[owned](slab.Capacity(capacity))
+	c := slab.NewCache(slab.Config[owned]{Capacity: capacity})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	for round := range 100 {
 		r, err := c.Reserve(n)
@@ -276,11 +276,11 @@ func TestCloseWithMistake(t *testing.T) {
 	testkit.NeedsReuse(t)
 	onOneP(t)
 	quiet(t)
-	for name, opts := range map[string][]slab.Option{
-		"plain":    nil,
-		"capacity": {slab.Capacity(1000)},
+	for name, conf := range map[string]slab.Config[cookie]{
+		"plain":    slab.Config[cookie]{},
+		"capacity": {Capacity: 1000},
 	} {
-		c := slab.NewCache[cookie](opts...)
+		c := slab.NewCache[cookie](conf)
 		r, err := c.Reserve(500)
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 )
 
 // A Cache hands out objects of type T one by one and takes them back one by one.
-// The zero Cache is ready; make one with [NewCache] to set options. Any number
+// The zero Cache is ready; make one with [NewCache] for settings. Any number
 // of goroutines may use a Cache; an object may be freed by another goroutine
 // than the one that allocated it. A Cache must not be copied after first use.
 //
@@ -27,16 +27,15 @@ type Cache[T any] struct {
 	core core  // begins with what the fast path reads
 }
 
-// NewCache returns an empty cache with the given options: [Name], [Capacity],
-// [Init] and [Clear]. It panics if Init or Clear was given a function for
-// another type than T.
-func NewCache[T any](opts ...Option) *Cache[T] {
+// NewCache returns an empty cache with the settings of conf, of which there is one or
+// none. It panics if a setting is out of its range; see [Config].
+func NewCache[T any](conf ...Config[T]) *Cache[T] {
 	c := new(Cache[T])
-	c.core.configure((*T)(nil), opts)
+	c.core.configure((*T)(nil), common(conf))
 	return c
 }
 
-// Alloc returns an object: zero, or as Init built it, or as Clear left it. It
+// Alloc returns an object: zero, or as Init built it, or as Reset left it. It
 // panics with an error that wraps [ErrExhausted] when a capacity is set and
 // reached; it never waits. It costs a few nanoseconds, and once for each
 // magazine of up to 57 objects a lock that is held for a few instructions.
@@ -70,7 +69,7 @@ func (c *Cache[T]) TryAlloc() (*T, error) {
 }
 
 // Free takes p back, which must have come from this cache and must not be used
-// afterwards. The object is set to zero, or Clear is called with it. Free panics
+// afterwards. The object is set to zero, or Reset is called with it. Free panics
 // if p is nil, and for mistakes that it or another call made before; see
 // [Cache]. It costs what Alloc does, and the time to clear the object.
 func (c *Cache[T]) Free(p *T) {

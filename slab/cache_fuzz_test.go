@@ -25,26 +25,26 @@ type parcel struct {
 // A setup is a cache, and what its objects are when they are handed out.
 type setup struct {
 	name     string
-	opts     []slab.Option
+	conf     slab.Config[parcel]
 	capacity int
 	built    bool // by Init
-	kept     bool // by Clear: count
+	kept     bool // by Reset: count
 }
 
 func setups() []setup {
-	init := slab.Init(func(p *parcel) {
+	init := func(p *parcel) {
 		if *p != (parcel{}) {
 			panic(fmt.Sprintf("Init is given %+v", *p))
 		}
 		p.built = true
-	})
-	clear := slab.Clear(func(p *parcel) { p.text, p.key = nil, 0 })
+	}
+	reset := func(p *parcel) { p.text, p.key = nil, 0 }
 	return []setup{
 		{name: "plain"},
-		{name: "capacity", opts: []slab.Option{slab.Capacity(90)}, capacity: 90},
-		{name: "Init", opts: []slab.Option{init}, built: true},
-		{name: "Clear", opts: []slab.Option{clear}, kept: true},
-		{name: "all", opts: []slab.Option{init, clear, slab.Capacity(300), slab.Name("fuzz")}, capacity: 300, built: true, kept: true},
+		{name: "capacity", conf: slab.Config[parcel]{Capacity: 90}, capacity: 90},
+		{name: "Init", conf: slab.Config[parcel]{Init: init}, built: true},
+		{name: "Reset", conf: slab.Config[parcel]{Reset: reset}, kept: true},
+		{name: "all", conf: slab.Config[parcel]{Init: init, Reset: reset, Capacity: 300, Name: "fuzz"}, capacity: 300, built: true, kept: true},
 	}
 }
 
@@ -210,7 +210,7 @@ func (m *cacheModel) run(program []byte) {
 
 func runCacheProgram(t testing.TB, program []byte) {
 	for _, s := range setups() {
-		m := &cacheModel{t: t, s: s, c: slab.NewCache[parcel](s.opts...), in: map[*parcel]int{}}
+		m := &cacheModel{t: t, s: s, c: slab.NewCache[parcel](s.conf), in: map[*parcel]int{}}
 		m.run(program)
 	}
 }

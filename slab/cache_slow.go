@@ -10,7 +10,7 @@ import (
 )
 
 // What Alloc and Free do when the fast path is not enough: caches with a
-// capacity, with Init or with Clear, objects that are large or have no size, and
+// capacity, with Init or with Reset, objects that are large or have no size, and
 // magazines that are empty or full.
 
 // wide is the size in bytes above which an object is not cleared by assigning to

@@ -143,8 +143,8 @@ func run[T any](t *testing.T, k kind[T], n int) {
 		for name, c := range map[string]*slab.Cache[T]{
 			"zero Cache": {},
 			"NewCache":   slab.NewCache[T](),
-			"capacity":   slab.NewCache[T](slab.Capacity(n), slab.Name("k")),
-			"callbacks":  slab.NewCache[T](slab.Init(func(*T) {}), slab.Clear(func(p *T) { clear(unsafe.Slice(p, 1)) })),
+			"capacity":   slab.NewCache(slab.Config[T]{Capacity: n, Name: "k"}),
+			"callbacks":  slab.NewCache(slab.Config[T]{Init: func(*T) {}, Reset: func(p *T) { clear(unsafe.Slice(p, 1)) }}),
 		} {
 			t.Run(name, func(t *testing.T) { live(t, c, k, n) })
 		}
@@ -251,7 +251,7 @@ func TestFreeZeroes(t *testing.T) {
 }
 
 func freeZeroes[T any](t *testing.T, v T) {
-	for _, c := range []*slab.Cache[T]{{}, slab.NewCache[T](slab.Capacity(2))} {
+	for _, c := range []*slab.Cache[T]{{}, slab.NewCache(slab.Config[T]{Capacity: 2})} {
 		p := c.Alloc()
 		*p = v
 		c.Free(p)
@@ -348,7 +348,7 @@ func TestDropped(t *testing.T) {
 	var census testkit.Census
 	name := func(i int) string { return fmt.Sprint("dropped ", i) }
 	use := func(i int) *slab.Cache[linked] {
-		c := testkit.Enroll(&census, slab.NewCache[linked](slab.Name(name(i)), slab.Capacity(1000*(i%2))))
+		c := testkit.Enroll(&census, slab.NewCache(slab.Config[linked]{Name: name(i), Capacity: 1000 * (i % 2)}))
 		p := c.Alloc()
 		p.prev = p // leads back to the slab
 		c.Free(c.Alloc())

@@ -30,19 +30,19 @@ func build(t testing.TB, p *session) {
 }
 
 // What Alloc returns depends on which of the callbacks there are.
-func TestInitAndClear(t *testing.T) {
-	inits, clears := 0, 0
-	init := slab.Init(func(p *session) {
+func TestInitAndReset(t *testing.T) {
+	inits, resets := 0, 0
+	init := func(p *session) {
 		inits++
 		build(t, p)
-	})
-	clear := slab.Clear(func(p *session) {
-		clears++
+	}
+	reset := func(p *session) {
+		resets++
 		p.user = ""
-	})
+	}
 	use := func(c *slab.Cache[session], wantBuilt int, wantBuf bool) {
 		t.Helper()
-		inits, clears = 0, 0
+		inits, resets = 0, 0
 		var all [100]*session
 		for round := range 4 {
 			for i := range all {
@@ -63,24 +63,24 @@ func TestInitAndClear(t *testing.T) {
 		}
 	}
 	use(slab.NewCache[session](), 0, false)
-	if inits != 0 || clears != 0 {
-		t.Errorf("no callbacks: %d calls of Init, %d of Clear", inits, clears)
+	if inits != 0 || resets != 0 {
+		t.Errorf("no callbacks: %d calls of Init, %d of Reset", inits, resets)
 	}
 
-	use(slab.NewCache[session](init), 1, true)
-	if inits != 400 || clears != 0 {
+	use(slab.NewCache(slab.Config[session]{Init: init}), 1, true)
+	if inits != 400 || resets != 0 {
 		t.Errorf("Init alone: %d calls, want one for each Alloc", inits)
 	}
 
-	use(slab.NewCache[session](clear), 0, false)
-	if inits != 0 || clears != 400 {
-		t.Errorf("Clear alone: %d calls, want one for each Free", clears)
+	use(slab.NewCache(slab.Config[session]{Reset: reset}), 0, false)
+	if inits != 0 || resets != 400 {
+		t.Errorf("Reset alone: %d calls, want one for each Free", resets)
 	}
 
-	c := slab.NewCache[session](init, clear)
+	c := slab.NewCache(slab.Config[session]{Init: init, Reset: reset})
 	use(c, 1, true)
-	if s := c.Stats(); clears != 400 || inits < 100 || inits > s.Objects {
-		t.Errorf("Init and Clear: %d calls of Init, want one for each of at most %d slots; %d of Clear", inits, s.Objects, clears)
+	if s := c.Stats(); resets != 400 || inits < 100 || inits > s.Objects {
+		t.Errorf("Init and Reset: %d calls of Init, want one for each of at most %d slots; %d of Reset", inits, s.Objects, resets)
 	}
 	before := inits
 	c.Trim()
@@ -90,10 +90,10 @@ func TestInitAndClear(t *testing.T) {
 	}
 }
 
-// With Clear alone the next user sees what it left.
-func TestClearAlone(t *testing.T) {
+// With Reset alone the next user sees what it left.
+func TestResetAlone(t *testing.T) {
 	testkit.NeedsReuse(t)
-	c := slab.NewCache[session](slab.Clear(func(p *session) { p.user = "" }))
+	c := slab.NewCache(slab.Config[session]{Reset: func(p *session) { p.user = "" }})
 	p := c.Alloc()
 	*p = session{buf: []byte{1}, user: "u", built: 3}
 	c.Free(p)
@@ -105,10 +105,10 @@ func TestClearAlone(t *testing.T) {
 
 // Callbacks are called for objects without size, for which nothing is kept.
 func TestCallbacksUnsized(t *testing.T) {
-	inits, clears := 0, 0
+	inits, resets := 0, 0
 	for _, c := range []*slab.Cache[struct{}]{
-		slab.NewCache[struct{}](slab.Init(func(*struct{}) { inits++ })),
-		slab.NewCache[struct{}](slab.Init(func(*struct{}) { inits++ }), slab.Clear(func(*struct{}) { clears++ })),
+		slab.NewCache(slab.Config[struct{}]{Init: func(*struct{}) { inits++ }}),
+		slab.NewCache(slab.Config[struct{}]{Init: func(*struct{}) { inits++ }, Reset: func(*struct{}) { resets++ }}),
 	} {
 		inits = 0
 		for range 5 {
@@ -121,8 +121,8 @@ func TestCallbacksUnsized(t *testing.T) {
 			t.Errorf("%d calls of Init", inits)
 		}
 	}
-	if clears != 8 {
-		t.Errorf("%d calls of Clear", clears)
+	if resets != 8 {
+		t.Errorf("%d calls of Reset", resets)
 	}
 }
 
@@ -180,20 +180,20 @@ func TestInitEscapes(t *testing.T) {
 	for _, e := range escapes {
 		for name, alloc := range allocs {
 			for _, kept := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s in %s, Clear %v", e.name, name, kept), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s in %s, Reset %v", e.name, name, kept), func(t *testing.T) {
 					left := 0 // calls until it escapes; 0 is never
-					opts := []slab.Option{slab.Name("c"), slab.Capacity(capacity), slab.Init(func(p *session) {
+					conf := slab.Config[session]{Name: "c", Capacity: capacity, Init: func(p *session) {
 						build(t, p)
 						p.user = "unfinished"
 						if left--; left == 0 {
 							e.now()
 						}
 						p.user = ""
-					})}
+					}}
 					if kept {
-						opts = append(opts, slab.Clear(func(p *session) { p.user = "" }))
+						conf.Reset = func(p *session) { p.user = "" }
 					}
-					c := slab.NewCache[session](opts...)
+					c := slab.NewCache[session](conf)
 					var held []*session
 					if !kept { // whose slab would keep what is built
 						held = append(held, c.Alloc())
@@ -233,28 +233,28 @@ func rounds() int {
 	return 1000
 }
 
-// A Clear that does not return frees the object all the same: it is set to zero
+// A Reset that does not return frees the object all the same: it is set to zero
 // and built again.
-func TestClearEscapes(t *testing.T) {
+func TestResetEscapes(t *testing.T) {
 	const capacity = 60
 	for _, e := range escapes {
 		for name, free := range frees {
 			for _, withInit := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s in %s, Init %v", e.name, name, withInit), func(t *testing.T) {
 					left, inits := 0, 0
-					opts := []slab.Option{slab.Capacity(capacity), slab.Clear(func(p *session) {
+					conf := slab.Config[session]{Capacity: capacity, Reset: func(p *session) {
 						if left--; left == 0 {
 							e.now()
 						}
 						p.user = ""
-					})}
+					}}
 					if withInit {
-						opts = append(opts, slab.Init(func(p *session) {
+						conf.Init = func(p *session) {
 							inits++
 							build(t, p)
-						}))
+						}
 					}
-					c := slab.NewCache[session](opts...)
+					c := slab.NewCache[session](conf)
 					all := make([]*session, 20)
 					for i := range rounds() {
 						c.AllocBatch(all)
@@ -268,7 +268,7 @@ func TestClearEscapes(t *testing.T) {
 						bad := all[left-1]
 						e.seen(t, func() { free(c, all) })
 						if !isZero(bad) {
-							t.Fatalf("not zero after %s in Clear: %+v", e.name, *bad)
+							t.Fatalf("not zero after %s in Reset: %+v", e.name, *bad)
 						}
 						// What is not nil was not freed.
 						rest := all[1+i%len(all):]
@@ -292,9 +292,9 @@ func TestClearEscapes(t *testing.T) {
 	}
 }
 
-// A Clear that does not return, for an object that should not have been freed,
+// A Reset that does not return, for an object that should not have been freed,
 // leaves the cache as if it had not been.
-func TestClearEscapesMistake(t *testing.T) {
+func TestResetEscapesMistake(t *testing.T) {
 	testkit.NeedsReuse(t)
 	for name, mistake := range map[string]func(c *slab.Cache[session]) *session{
 		"twice": func(c *slab.Cache[session]) *session {
@@ -316,11 +316,11 @@ func TestClearEscapesMistake(t *testing.T) {
 			onOneP(t)
 			quiet(t)
 			escape := false
-			c := slab.NewCache[session](slab.Capacity(300), slab.Clear(func(p *session) {
+			c := slab.NewCache(slab.Config[session]{Capacity: 300, Reset: func(p *session) {
 				if escape {
 					panic("gave up")
 				}
-			}))
+			}})
 			c.Free(c.Alloc())
 			held := c.Alloc()
 			p := mistake(c)
@@ -339,16 +339,16 @@ func TestClearEscapesMistake(t *testing.T) {
 	}
 }
 
-// Close gives back all that was not taken, whatever Clear does.
+// Close gives back all that was not taken, whatever Reset does.
 func TestCloseEscapes(t *testing.T) {
 	for _, e := range escapes {
 		t.Run(e.name, func(t *testing.T) {
 			calls := 0
-			c := slab.NewCache[session](slab.Capacity(100), slab.Clear(func(p *session) {
+			c := slab.NewCache(slab.Config[session]{Capacity: 100, Reset: func(p *session) {
 				if calls++; calls%3 != 0 {
 					e.now()
 				}
-			}))
+			}})
 			for range 20 {
 				r, err := c.Reserve(70)
 				if err != nil {
@@ -358,7 +358,7 @@ func TestCloseEscapes(t *testing.T) {
 				calls = 0
 				e.seen(t, r.Close)
 				if calls != 69 {
-					t.Errorf("%d calls of Clear, want 69", calls)
+					t.Errorf("%d calls of Reset, want 69", calls)
 				}
 				calls = 2
 				c.Free(held)
@@ -379,7 +379,7 @@ func TestCallbacksEscapeUnsized(t *testing.T) {
 				e.now()
 			}
 		}
-		c := slab.NewCache[struct{}](slab.Capacity(3), slab.Init(now), slab.Clear(now))
+		c := slab.NewCache(slab.Config[struct{}]{Capacity: 3, Init: now, Reset: now})
 		held := c.Alloc()
 		for range 100 {
 			escape = true
@@ -410,7 +410,7 @@ func TestCallbacksCallBack(t *testing.T) {
 	for _, kept := range []bool{false, true} {
 		var c *slab.Cache[pair]
 		depth := 0
-		opts := []slab.Option{slab.Capacity(3000), slab.Init(func(p *pair) {
+		conf := slab.Config[pair]{Capacity: 3000, Init: func(p *pair) {
 			if depth < 3 {
 				depth++
 				p.other = c.Alloc()
@@ -426,17 +426,17 @@ func TestCallbacksCallBack(t *testing.T) {
 				c.FreeBatch(batch[:])
 				depth--
 			}
-		})}
+		}}
 		if kept {
-			opts = append(opts, slab.Clear(func(p *pair) {
+			conf.Reset = func(p *pair) {
 				if p.other != nil {
 					c.Free(p.other)
 					c.Free(c.Alloc())
 				}
 				*p = pair{}
-			}))
+			}
 		}
-		c = slab.NewCache[pair](opts...)
+		c = slab.NewCache[pair](conf)
 		depth = 2
 		p := c.Alloc()
 		if !kept {
@@ -461,8 +461,9 @@ func TestCallbacksCallBack(t *testing.T) {
 func TestCallbacksConcurrently(t *testing.T) {
 	const capacity = 1000
 	var calls atomic.Int64
-	c := slab.NewCache[session](slab.Capacity(capacity),
-		slab.Init(func(p *session) {
+	c := slab.NewCache(slab.Config[session]{
+		Capacity: capacity,
+		Init: func(p *session) {
 			build(t, p)
 			switch calls.Add(1) % 97 {
 			case 5:
@@ -470,8 +471,8 @@ func TestCallbacksConcurrently(t *testing.T) {
 			case 6:
 				runtime.Goexit()
 			}
-		}),
-		slab.Clear(func(p *session) {
+		},
+		Reset: func(p *session) {
 			p.user = ""
 			switch calls.Add(1) % 101 {
 			case 5:
@@ -479,7 +480,8 @@ func TestCallbacksConcurrently(t *testing.T) {
 			case 6:
 				runtime.Goexit()
 			}
-		}))
+		},
+	})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	stop := testkit.Hammer()
 	var wg sync.WaitGroup

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/sanitize"
@@ -24,7 +25,7 @@ type core struct {
 	name   string
 	opened atomic.Bool // what follows is set
 	elem
-	init, clear func(unsafe.Pointer) // those of Init and Clear
+	init, clear func(unsafe.Pointer) // Init and Reset of the Config
 	limit       int                  // objects in a magazine
 	cap         int64                // 0: none
 
@@ -54,7 +55,7 @@ type core struct {
 
 // What hooks says.
 const (
-	hookOptions = 1 << iota // there are Capacity, Init or Clear
+	hookOptions = 1 << iota // there are Capacity, Init or Reset
 	hookAlloc               // an Alloc is to be guarded
 	hookFree                // an object that is guarded is in use
 )
@@ -66,13 +67,13 @@ type self struct{ c *core }
 // title returns what messages call the cache.
 func (c *core) title() string { return titleOf("cache", c.name) }
 
-// configure makes a core ready, with options.
-func (c *core) configure(null any, opts []Option) {
-	conf := configOf(opts)
-	c.name = conf.name
-	c.cap = int64(conf.capacity)
-	c.init = conf.init.of("Init", reflect.TypeOf(null))
-	c.clear = conf.clear.of("Clear", reflect.TypeOf(null))
+// configure makes a core ready, with settings.
+func (c *core) configure(null any, given []Config[object]) {
+	conf := config.Optional("slab: NewCache", given)
+	checkCapacity("slab: Config.Capacity", conf.Capacity)
+	c.name = conf.Name
+	c.cap = int64(conf.Capacity)
+	c.init, c.clear = untyped(conf.Init), untyped(conf.Reset)
 	if c.cap > 0 || c.init != nil || c.clear != nil {
 		c.hooks.Store(hookOptions)
 	}

@@ -78,7 +78,7 @@ func ExampleTable() {
 }
 
 func ExampleNewTable() {
-	seats := slab.NewTable[string](slab.Name("seats"), slab.Capacity(2))
+	seats := slab.NewTable[string](slab.TableConfig{Name: "seats", Capacity: 2})
 	seats.Insert("Ada")
 	seats.Insert("Grace")
 	_, _, err := seats.TryInsert("Edsger")

@@ -28,24 +28,24 @@ func ExampleCache() {
 }
 
 func ExampleNewCache() {
-	conns := slab.NewCache[Conn](
-		slab.Name("conns"),    // for panics, errors and statistics
-		slab.Capacity(10_000), // no more than that at a time
-		slab.Init(func(c *Conn) { c.ID = -1 }),
-	)
+	conns := slab.NewCache(slab.Config[Conn]{
+		Name:     "conns", // for panics, errors and statistics
+		Capacity: 10_000,  // no more than that at a time
+		Init:     func(c *Conn) { c.ID = -1 },
+	})
 	fmt.Println(conns.Alloc().ID)
 	// Output: -1
 }
 
-func ExampleName() {
-	conns := slab.NewCache[Conn](slab.Name("conns"))
+func ExampleConfig_name() {
+	conns := slab.NewCache(slab.Config[Conn]{Name: "conns"})
 	defer func() { fmt.Println(recover()) }()
 	conns.Free(nil)
 	// Output: slab: Free of a nil *slab_test.Conn in cache "conns"
 }
 
-func ExampleCapacity() {
-	conns := slab.NewCache[Conn](slab.Name("conns"), slab.Capacity(1))
+func ExampleConfig_capacity() {
+	conns := slab.NewCache(slab.Config[Conn]{Name: "conns", Capacity: 1})
 	conns.Alloc()
 	defer func() {
 		err, _ := recover().(error)
@@ -58,11 +58,11 @@ func ExampleCapacity() {
 	// true
 }
 
-func ExampleInit() {
-	buffers := slab.NewCache[bytes.Buffer](
-		slab.Init(func(b *bytes.Buffer) { b.Grow(4096) }), // once for each object
-		slab.Clear((*bytes.Buffer).Reset),                 // keeps what Init made
-	)
+func ExampleConfig_init() {
+	buffers := slab.NewCache(slab.Config[bytes.Buffer]{
+		Init:  func(b *bytes.Buffer) { b.Grow(4096) }, // once for each object
+		Reset: (*bytes.Buffer).Reset,                  // keeps what Init made
+	})
 	b := buffers.Alloc()
 	b.WriteString("reused")
 	buffers.Free(b)
@@ -72,7 +72,7 @@ func ExampleInit() {
 }
 
 func ExampleCache_TryAlloc() {
-	conns := slab.NewCache[Conn](slab.Name("conns"), slab.Capacity(2))
+	conns := slab.NewCache(slab.Config[Conn]{Name: "conns", Capacity: 2})
 	for range 3 {
 		c, err := conns.TryAlloc()
 		if errors.Is(err, slab.ErrExhausted) {
@@ -85,7 +85,7 @@ func ExampleCache_TryAlloc() {
 }
 
 func ExampleCache_AllocBatch() {
-	conns := slab.NewCache[Conn](slab.Capacity(100))
+	conns := slab.NewCache(slab.Config[Conn]{Capacity: 100})
 	batch := make([]*Conn, 80)
 	fmt.Println(conns.AllocBatch(batch), conns.Stats().InUse)
 	fmt.Println(conns.AllocBatch(make([]*Conn, 30))) // all or none
@@ -98,7 +98,7 @@ func ExampleCache_AllocBatch() {
 }
 
 func ExampleCache_Reserve() {
-	conns := slab.NewCache[Conn](slab.Capacity(3))
+	conns := slab.NewCache(slab.Config[Conn]{Capacity: 3})
 	r, err := conns.Reserve(2)
 	if err != nil {
 		fmt.Println(err)
@@ -126,7 +126,7 @@ func ExampleCache_Trim() {
 }
 
 func ExampleCache_Stats() {
-	conns := slab.NewCache[[64]byte](slab.Name("conns"))
+	conns := slab.NewCache(slab.Config[[64]byte]{Name: "conns"})
 	batch := make([]*[64]byte, 100)
 	conns.AllocBatch(batch)
 	conns.FreeBatch(batch[:40])
@@ -136,7 +136,7 @@ func ExampleCache_Stats() {
 }
 
 func ExampleCaches() {
-	conns := slab.NewCache[Conn](slab.Name("example conns"))
+	conns := slab.NewCache(slab.Config[Conn]{Name: "example conns"})
 	conns.Alloc()
 	for s := range slab.Caches() {
 		if s.Name == "example conns" {

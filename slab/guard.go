@@ -18,7 +18,7 @@ import (
 // tick of the guard's clock how many objects it handed out, and hooks Alloc for those
 // that are drawn of so many; and Free as long as one of them is in use.
 //
-// Caches with Init or Clear are left out: an object that stays built may be known
+// Caches with Init or Reset are left out: an object that stays built may be known
 // elsewhere by its address, or point to itself.
 
 // guarding is what a core knows of it.

@@ -35,7 +35,7 @@ func testGuardStats[T any](t *testing.T) {
 		if on == 1 {
 			testkit.Guard(t, 1, 255)
 		}
-		c := slab.NewCache[T](slab.Capacity(100))
+		c := slab.NewCache(slab.Config[T]{Capacity: 100})
 		var held []*T
 		note := func() {
 			s := c.Stats()
@@ -96,10 +96,10 @@ func testGuardStats[T any](t *testing.T) {
 // Caches with Init or Clear are left out, and objects that are too large.
 func TestGuardLeavesOut(t *testing.T) {
 	testkit.Guard(t, 1, 255)
-	if isGuarded(slab.NewCache[[3]int](slab.Init(func(*[3]int) {})).Alloc()) ||
-		isGuarded(slab.NewCache[[3]int](slab.Clear(func(*[3]int) {})).Alloc()) ||
-		isGuarded(slab.NewCache[[1<<16 + 1]byte](slab.Capacity(9)).Alloc()) ||
-		isGuarded(slab.NewCache[struct{}](slab.Capacity(9)).Alloc()) {
+	if isGuarded(slab.NewCache(slab.Config[[3]int]{Init: func(*[3]int) {}}).Alloc()) ||
+		isGuarded(slab.NewCache(slab.Config[[3]int]{Reset: func(*[3]int) {}}).Alloc()) ||
+		isGuarded(slab.NewCache(slab.Config[[1<<16 + 1]byte]{Capacity: 9}).Alloc()) ||
+		isGuarded(slab.NewCache(slab.Config[struct{}]{Capacity: 9}).Alloc()) {
 		t.Error("guarded")
 	}
 	c := slab.NewCache[[1 << 16]byte]()
@@ -158,7 +158,7 @@ func TestGuardRate(t *testing.T) {
 // Free of a guarded object twice, and to another cache, is found at once.
 func TestGuardMisuse(t *testing.T) {
 	testkit.Guard(t, 1, 255)
-	c, d := slab.NewCache[[]int](slab.Name("orders")), slab.NewCache[[]int](slab.Name("trades"))
+	c, d := slab.NewCache(slab.Config[[]int]{Name: "orders"}), slab.NewCache(slab.Config[[]int]{Name: "trades"})
 	p, q, r := c.Alloc(), c.Alloc(), d.Alloc()
 	c.Free(p)
 	for want, f := range map[string]func(){

@@ -133,7 +133,7 @@ func TestHandleOfAnotherTable(t *testing.T) {
 func TestHandleRetires(t *testing.T) {
 	testkit.NeedsReuse(t)
 	for _, start := range []uint32{0, 2, 1<<32 - 2, 1 << 31, 123456} {
-		table := slab.TableFrom[station](start, slab.Capacity(10))
+		table := slab.TableFrom[station](start, slab.TableConfig{Capacity: 10})
 		list := stations(table, 10)
 		h := list[4]
 		table.Remove(h)

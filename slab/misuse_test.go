@@ -3,6 +3,7 @@ package slab_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -88,13 +89,13 @@ var mistakes = []struct {
 // and checks what is said and what becomes of the cache.
 func eachMistake(t *testing.T, find func(t *testing.T, c *slab.Cache[cookie], others []*cookie) (got any)) {
 	for _, m := range mistakes {
-		for title, opts := range map[string][]slab.Option{
-			"a cache without a name": nil,
-			`cache "small"`:          {slab.Name("small"), slab.Capacity(5000)},
-			`cache "kept"`:           {slab.Name("kept"), slab.Init(func(*cookie) {}), slab.Clear(func(p *cookie) {})},
+		for title, conf := range map[string]slab.Config[cookie]{
+			"a cache without a name": slab.Config[cookie]{},
+			`cache "small"`:          {Name: "small", Capacity: 5000},
+			`cache "kept"`:           {Name: "kept", Init: func(*cookie) {}, Reset: func(p *cookie) {}},
 		} {
 			t.Run(m.name+" in "+title, func(t *testing.T) {
-				c := slab.NewCache[cookie](opts...)
+				c := slab.NewCache[cookie](conf)
 				others := make([]*cookie, 4*slab.Limit(c))
 				c.AllocBatch(others)
 				p := m.make(c, others)
@@ -208,22 +209,22 @@ func TestMisuseToldByAlloc(t *testing.T) {
 		"AllocBatch": func(c *slab.Cache[cookie]) int { c.AllocBatch(make([]*cookie, 90)); return 90 },
 		"Reserve":    func(c *slab.Cache[cookie]) int { c.Reserve(90); return 90 },
 	} {
-		for title, opts := range map[string][]slab.Option{
-			"a cache without a name": nil,
-			`cache "small"`:          {slab.Name("small"), slab.Capacity(5000)},
+		for title, conf := range map[string]slab.Config[cookie]{
+			"a cache without a name": slab.Config[cookie]{},
+			`cache "small"`:          {Name: "small", Capacity: 5000},
 			`cache "kept"`: {
-				slab.Name("kept"),
-				slab.Init(func(p *cookie) {
+				Name: "kept",
+				Init: func(p *cookie) {
 					if *p != (cookie{}) {
 						t.Errorf("Init is given %+v", *p)
 					}
 					p.a = 1
-				}),
-				slab.Clear(func(p *cookie) { p.b = 0 }),
+				},
+				Reset: func(p *cookie) { p.b = 0 },
 			},
 		} {
 			t.Run(name+" of "+title, func(t *testing.T) {
-				c := slab.NewCache[cookie](opts...)
+				c := slab.NewCache[cookie](conf)
 				p := c.Alloc()
 				c.Free(p)
 				c.Free(p)
@@ -267,7 +268,7 @@ func TestFreedAtOnce(t *testing.T) {
 		for _, n := range []int{1, 57} {
 			for _, between := range []int{0, 1000} {
 				t.Run(fmt.Sprintf("%d, and %d between, then %s", n, between, name), func(t *testing.T) {
-					c := slab.NewCache[cookie](slab.Capacity(2000))
+					c := slab.NewCache(slab.Config[cookie]{Capacity: 2000})
 					others := make([]*cookie, between)
 					c.AllocBatch(others)
 					all := make([]*cookie, 1000) // the last of which have slabs of their own
@@ -329,7 +330,7 @@ func TestMisuseConcurrently(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	const capacity = 1 << 13
-	c := slab.NewCache[cookie](slab.Capacity(capacity))
+	c := slab.NewCache(slab.Config[cookie]{Capacity: capacity})
 	rounds := 12
 	if testing.Short() {
 		rounds = 3
@@ -395,7 +396,7 @@ func TestMisuseConcurrently(t *testing.T) {
 func TestMisuseAtOnce(t *testing.T) {
 	for title, c := range map[string]*slab.Cache[cookie]{
 		"a cache without a name": {},
-		`cache "c"`:              slab.NewCache[cookie](slab.Name("c"), slab.Capacity(10)),
+		`cache "c"`:              slab.NewCache(slab.Config[cookie]{Name: "c", Capacity: 10}),
 	} {
 		testkit.PanicText(t, "slab: Free of a nil *slab_test.cookie in "+title, func() { c.Free(nil) })
 		p := c.Alloc()
@@ -410,28 +411,41 @@ func TestMisuseAtOnce(t *testing.T) {
 		}
 		c.Free(p)
 	}
-	testkit.PanicText(t, "slab: Capacity(-1): want a number of objects, 0 (none) or more", func() { slab.Capacity(-1) })
-	testkit.PanicText(t, "slab: Init with a func(*int) for a cache of slab_test.cookie", func() {
-		slab.NewCache[cookie](slab.Init(func(*int) {}))
+	testkit.PanicText(t, "slab: Config.Capacity is -1: want a number of objects, 0 (no bound) or more", func() {
+		slab.NewCache(slab.Config[cookie]{Capacity: -1})
 	})
-	testkit.PanicText(t, "slab: Clear with a func(**slab_test.cookie) for a cache of slab_test.cookie", func() {
-		slab.NewCache[cookie](slab.Clear(func(**cookie) {}))
+	testkit.PanicText(t, "slab: TableConfig.Capacity is -1: want a number of objects, 0 (no bound) or more", func() {
+		slab.NewTable[cookie](slab.TableConfig{Capacity: -1})
 	})
-	slab.NewCache[cookie](slab.Option{}).Alloc() // says nothing
-	slab.NewCache[cookie](slab.Init[cookie](nil), slab.Clear[cookie](nil)).Alloc()
+	testkit.PanicText(t, "slab: NewCache: 2 structs of settings: want one, or none", func() {
+		slab.NewCache(slab.Config[cookie]{}, slab.Config[cookie]{})
+	})
+	testkit.PanicText(t, "slab: NewTable: 2 structs of settings: want one, or none", func() {
+		slab.NewTable[cookie](slab.TableConfig{}, slab.TableConfig{})
+	})
+}
+
+// What caches of all types have in common reads their Configs as those of one type.
+func TestConfigsAreAlike(t *testing.T) {
+	a, b := reflect.TypeFor[slab.Config[struct{}]](), reflect.TypeFor[slab.Config[[99]*int]]()
+	for i := range a.NumField() {
+		if f, g := a.Field(i), b.Field(i); f.Offset != g.Offset || f.Type.Kind() != g.Type.Kind() || f.Type.Size() != g.Type.Size() {
+			t.Errorf("field %s is a %v at %d, or a %v at %d", f.Name, f.Type, f.Offset, g.Type, g.Offset)
+		}
+	}
 }
 
 // Of objects without size only the number is known.
 func TestMisuseUnsized(t *testing.T) {
 	const text = "slab: Free of *struct {} %#x, which is no object of cache \"unsized\""
-	c := slab.NewCache[struct{}](slab.Name("unsized"), slab.Capacity(3))
+	c := slab.NewCache(slab.Config[struct{}]{Name: "unsized", Capacity: 3})
 	p := c.Alloc()
 	c.Free(p)
 	for range 5 {
 		testkit.PanicText(t, fmt.Sprintf(text, place(p)), func() { c.Free(p) })
 	}
 	exhaust(t, c, 3)
-	d := slab.NewCache[struct{}](slab.Name("unsized"))
+	d := slab.NewCache(slab.Config[struct{}]{Name: "unsized"})
 	ps := []*struct{}{d.Alloc(), d.Alloc(), p, p}
 	testkit.PanicText(t, fmt.Sprintf(text, place(p)), func() { d.FreeBatch(ps) })
 	if s := atRest(t, d); s.InUse != 0 {

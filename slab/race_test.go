@@ -66,9 +66,9 @@ func TestRaceHandOver(t *testing.T) {
 		testkit.MustChild(t)
 		return
 	}
-	init := slab.Init(func(p *linked) { p.fill(1) })
-	clear := slab.Clear(func(p *linked) { p.fill(2) })
-	for _, opts := range [][]slab.Option{nil, {slab.Capacity(10000)}, {init}, {clear}, {init, clear}} {
+	init := func(p *linked) { p.fill(1) }
+	reset := func(p *linked) { p.fill(2) }
+	for _, conf := range []slab.Config[linked]{{}, {Capacity: 10000}, {Init: init}, {Reset: reset}, {Init: init, Reset: reset}} {
 		for name, f := range map[string]func(c *slab.Cache[linked]){
 			"by the magazine of a P": func(c *slab.Cache[linked]) {
 				one := func() {
@@ -127,7 +127,7 @@ func TestRaceHandOver(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				for _, procs := range []int{1, 1, 4, 4} {
 					runtime.GOMAXPROCS(procs)
-					f(slab.NewCache[linked](opts...))
+					f(slab.NewCache[linked](conf))
 				}
 			})
 		}
@@ -148,21 +148,21 @@ func TestRaceStale(t *testing.T) {
 	for _, procs := range []int{1, 4} {
 		runtime.GOMAXPROCS(procs)
 		for _, both := range []bool{false, true} {
-			opts := []slab.Option{slab.Init(func(p *linked) {
+			conf := slab.Config[linked]{Init: func(p *linked) {
 				p.fill(1)
 				if rand.IntN(30) == 0 {
 					panic("gave up")
 				}
-			})}
+			}}
 			if both {
-				opts = append(opts, slab.Clear(func(p *linked) {
+				conf.Reset = func(p *linked) {
 					p.fill(1)
 					if rand.IntN(5) == 0 {
 						panic("gave up")
 					}
-				}))
+				}
 			}
-			c := slab.NewCache[linked](opts...)
+			c := slab.NewCache[linked](conf)
 			some := func() {
 				for range 50 {
 					try(func() {
@@ -192,11 +192,11 @@ func TestRaceStress(t *testing.T) {
 		testkit.MustChild(t)
 		return
 	}
-	init := slab.Init(func(p *linked) { p.fill(1) })
-	clear := slab.Clear(func(p *linked) { p.fill(2) })
+	init := func(p *linked) { p.fill(1) }
+	reset := func(p *linked) { p.fill(2) }
 	runtime.GOMAXPROCS(4)
-	for _, opts := range [][]slab.Option{nil, {slab.Capacity(3000), init}, {init, clear}} {
-		c := slab.NewCache[linked](opts...)
+	for _, conf := range []slab.Config[linked]{{}, {Capacity: 3000, Init: init}, {Init: init, Reset: reset}} {
+		c := slab.NewCache[linked](conf)
 		stop := testkit.Hammer()
 		var wg sync.WaitGroup
 		for g := range 6 {

@@ -14,13 +14,13 @@ import (
 
 // The numbers add up after any program, and say what the program did.
 func TestStatsAddUp(t *testing.T) {
-	for name, opts := range map[string][]slab.Option{
-		"plain":     nil,
-		"capacity":  {slab.Capacity(700), slab.Name("n")},
-		"callbacks": {slab.Init(func(*linked) {}), slab.Clear(func(p *linked) { *p = linked{} })},
+	for name, conf := range map[string]slab.Config[linked]{
+		"plain":     slab.Config[linked]{},
+		"capacity":  {Capacity: 700, Name: "n"},
+		"callbacks": {Init: func(*linked) {}, Reset: func(p *linked) { *p = linked{} }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := slab.NewCache[linked](opts...)
+			c := slab.NewCache[linked](conf)
 			var held []*linked
 			allocs, frees := 0, 0
 			for i := range 3000 {
@@ -112,7 +112,7 @@ func TestStatsColumns(t *testing.T) {
 	onOneP(t)
 	quiet(t)
 	type object [40]byte
-	c := slab.NewCache[object](slab.Name("columns"), slab.Capacity(5000))
+	c := slab.NewCache(slab.Config[object]{Name: "columns", Capacity: 5000})
 	all := make([]*object, 500)
 	c.AllocBatch(all)
 	c.FreeBatch(all[:100])
@@ -150,7 +150,7 @@ func TestStatsColumns(t *testing.T) {
 
 // Objects without size take no memory and are counted all the same.
 func TestStatsUnsized(t *testing.T) {
-	c := slab.NewCache[struct{}](slab.Capacity(10))
+	c := slab.NewCache(slab.Config[struct{}]{Capacity: 10})
 	for range 4 {
 		c.Alloc()
 	}
@@ -201,7 +201,7 @@ func TestCaches(t *testing.T) {
 	var want []string
 	for i := range 20 {
 		name := fmt.Sprintf("listed %d", i*7%20)
-		list = append(list, slab.NewCache[linked](slab.Name(name)))
+		list = append(list, slab.NewCache(slab.Config[linked]{Name: name}))
 		want = append(want, name)
 		for range i {
 			list[i].Alloc()

@@ -54,16 +54,16 @@ func stressTime() time.Duration {
 // the Ps meanwhile. Nothing is lost, and a capacity is exact.
 func TestOneOwner(t *testing.T) {
 	const capacity = 3000
-	for name, opts := range map[string][]slab.Option{
-		"plain":    nil,
-		"capacity": {slab.Capacity(capacity)},
+	for name, conf := range map[string]slab.Config[owned]{
+		"plain":    slab.Config[owned]{},
+		"capacity": {Capacity: capacity},
 		"callbacks": {
-			slab.Init(func(p *owned) { p.marks[0] = 7 }),
-			slab.Clear(func(p *owned) { p.next, p.marks = nil, [4]int64{7} }),
+			Init:  func(p *owned) { p.marks[0] = 7 },
+			Reset: func(p *owned) { p.next, p.marks = nil, [4]int64{7} },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := slab.NewCache[owned](opts...)
+			c := slab.NewCache[owned](conf)
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 			stop := testkit.Hammer()
 			defer stop()
@@ -194,7 +194,7 @@ func TestOneOwner(t *testing.T) {
 // No more objects than the capacity are out at any moment.
 func TestCapacityIsNeverExceeded(t *testing.T) {
 	const capacity, goroutines = 20, 8
-	c := slab.NewCache[owned](slab.Capacity(capacity))
+	c := slab.NewCache(slab.Config[owned]{Capacity: capacity})
 	var (
 		out   atomic.Int64 // at most as many as are allocated
 		fails atomic.Int64
@@ -261,7 +261,7 @@ func exhaust[T any](t testing.TB, c *slab.Cache[T], n int) {
 // freed, no Alloc fails, wherever objects were freed.
 func TestCapacityIsEnough(t *testing.T) {
 	const capacity, goroutines = 150, 8
-	c := slab.NewCache[owned](slab.Capacity(capacity))
+	c := slab.NewCache(slab.Config[owned]{Capacity: capacity})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	tokens, trade := make(chan bool, capacity), make(chan *owned, capacity)
 	for range capacity {
@@ -302,7 +302,7 @@ func TestCapacityFromOtherPs(t *testing.T) {
 	const capacity = 300
 	for _, procs := range []int{1, 2, 8} {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		c := slab.NewCache[owned](slab.Capacity(capacity))
+		c := slab.NewCache(slab.Config[owned]{Capacity: capacity})
 		for range 5 {
 			all := make([]*owned, capacity)
 			for i := range all {

@@ -23,7 +23,7 @@ import (
 // each cycle, linked by handles 0.4 ms (BENCHMARKS.md, workload handles; there is
 // also what following a handle costs).
 //
-// The zero Table is ready; make one with [NewTable] to set options. Like a map,
+// The zero Table is ready; make one with [NewTable] for settings. Like a map,
 // a Table is for one goroutine at a time, but several may read (Get, All, Len)
 // while none writes. It must not be copied after first use; a copy panics when no slot is
 // free.
@@ -90,11 +90,11 @@ type tableSlot[T any] struct {
 // A slotHead is what slots of all types begin with.
 type slotHead struct{ gen, next uint32 }
 
-// NewTable returns an empty table with the given options: [Name] and [Capacity].
-// It panics for options that only a cache has.
-func NewTable[T any](opts ...Option) *Table[T] {
+// NewTable returns an empty table with the settings of conf, of which there is one or
+// none. It panics if a setting is out of its range; see [TableConfig].
+func NewTable[T any](conf ...TableConfig) *Table[T] {
 	t := new(Table[T])
-	t.core.bind(&t.chunks).configure(opts)
+	t.core.bind(&t.chunks).configure(conf)
 	return t
 }
 

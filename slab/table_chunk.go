@@ -8,6 +8,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/sanitize"
 )
 
@@ -51,13 +52,11 @@ func (t *table) bind(chunks any) *table {
 // typeOf returns the type of the element of a slot.
 func typeOf(slot reflect.Type) reflect.Type { return slot.Field(2).Type }
 
-// configure sets what the options say.
-func (t *table) configure(opts []Option) {
-	conf := configOf(opts)
-	t.name, t.capacity = conf.name, conf.capacity
-	if conf.init.typ != nil || conf.clear.typ != nil {
-		panic(fmt.Sprintf("slab: NewTable[%v]: Init and Clear are options of a cache, and this is %s", t.typ, t.title()))
-	}
+// configure sets what the settings say.
+func (t *table) configure(given []TableConfig) {
+	conf := config.Optional("slab: NewTable", given)
+	checkCapacity("slab: TableConfig.Capacity", conf.Capacity)
+	t.name, t.capacity = conf.Name, conf.Capacity
 }
 
 // mustMore is more that panics with the error.

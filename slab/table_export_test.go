@@ -9,8 +9,8 @@ import (
 )
 
 // TableFrom returns a table whose generations begin at start, which is even.
-func TableFrom[T any](start uint32, opts ...Option) *Table[T] {
-	t := NewTable[T](opts...)
+func TableFrom[T any](start uint32, conf ...TableConfig) *Table[T] {
+	t := NewTable[T](conf...)
 	t.core.start = start
 	t.chunks = make([][]tableSlot[T], 1)
 	return t

@@ -186,7 +186,7 @@ func runTable(t testing.TB, program []byte) {
 		for _, capacity := range []int{0, 5, 300} {
 			m := &tableModel{
 				t: t, capacity: capacity,
-				table: slab.TableFrom[folder](start, slab.Capacity(capacity)),
+				table: slab.TableFrom[folder](start, slab.TableConfig{Capacity: capacity}),
 				in:    map[slab.Handle[folder]]entry{},
 				stale: map[slab.Handle[folder]]bool{},
 			}

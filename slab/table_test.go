@@ -57,7 +57,7 @@ func stations(table *slab.Table[station], n int) []slab.Handle[station] {
 
 func TestTable(t *testing.T) {
 	testkit.NeedsReuse(t)
-	for _, table := range []*slab.Table[station]{{}, slab.NewTable[station](), slab.NewTable[station](slab.Name("n"), slab.Capacity(100000), slab.Option{})} {
+	for _, table := range []*slab.Table[station]{{}, slab.NewTable[station](), slab.NewTable[station](slab.TableConfig{Name: "n", Capacity: 100000})} {
 		if table.Len() != 0 {
 			t.Error("not empty")
 		}
@@ -182,7 +182,7 @@ func tableOf[T comparable](t *testing.T, v T) {
 // The capacity is exact, and has nothing to do with the lengths of chunks.
 func TestTableCapacity(t *testing.T) {
 	for _, n := range []int{1, 10, 21, 22, 1000} {
-		table := slab.NewTable[station](slab.Name("seats"), slab.Capacity(n))
+		table := slab.NewTable[station](slab.TableConfig{Name: "seats", Capacity: n})
 		list := stations(table, n)
 		want := fmt.Sprintf("slab: capacity reached: table \"seats\" has %d elements", n)
 		h, p, err := table.TryInsert(station{})
@@ -208,7 +208,7 @@ func TestTableCapacity(t *testing.T) {
 // There is an end to the numbers that handles have for slots.
 func TestTableOutOfSlots(t *testing.T) {
 	testkit.NeedsReuse(t)
-	table := slab.NewTable[station](slab.Name("all"))
+	table := slab.NewTable[station](slab.TableConfig{Name: "all"})
 	list := stations(table, 1)
 	for table.Stats().Free > 0 {
 		stations(table, 1)
@@ -223,12 +223,6 @@ func TestTableOutOfSlots(t *testing.T) {
 	if p, ok := table.Get(h); !ok || p.number != 3 {
 		t.Error("a free slot is not used")
 	}
-}
-
-func TestTableOptions(t *testing.T) {
-	const want = `slab: NewTable[slab_test.station]: Init and Clear are options of a cache, and this is table "x"`
-	testkit.PanicText(t, want, func() { slab.NewTable[station](slab.Name("x"), slab.Init(func(*station) {})) })
-	testkit.PanicText(t, want, func() { slab.NewTable[station](slab.Clear(func(*station) {}), slab.Name("x")) })
 }
 
 // A copy of a table has no chunks of its own, and says so.
@@ -248,7 +242,7 @@ func TestTableCopy(t *testing.T) {
 }
 
 func TestTableString(t *testing.T) {
-	table := slab.NewTable[int64](slab.Name("x"))
+	table := slab.NewTable[int64](slab.TableConfig{Name: "x"})
 	h, _ := table.Insert(1)
 	table.Insert(2)
 	table.Remove(h)

@@ -122,11 +122,11 @@ func newPayment(name string, requests int) Instance {
 		records := &sync.Pool{New: func() any { return newPaymentRecord() }}
 		loop = func(w *paymentWorker) { w.syncPool(records, each) }
 	case poolPool:
-		records := pool.New(newPaymentRecord, pool.Reset((*paymentRecord).reset))
+		records := pool.New(newPaymentRecord, pool.Config[paymentRecord]{Reset: (*paymentRecord).reset})
 		loop = func(w *paymentWorker) { w.pool(records, each) }
 	case poolLocal:
 		for i := range workers {
-			workers[i].own = pool.NewLocal(newPaymentRecord, pool.Reset((*paymentRecord).reset))
+			workers[i].own = pool.NewLocal(newPaymentRecord, pool.LocalConfig[paymentRecord]{Reset: (*paymentRecord).reset})
 		}
 		loop = func(w *paymentWorker) { w.local(each) }
 	default:

@@ -54,7 +54,7 @@ func newBuffers(name string, size, pairs int) Instance {
 		bytes := pool.NewBytes()
 		t.run = func(*Round) uint64 { return bufferBytes(bytes, size, s, pairs) }
 	case poolDirty:
-		bytes := pool.NewBytes(pool.Dirty())
+		bytes := pool.NewBytes(pool.BytesConfig{Dirty: true})
 		t.run = func(*Round) uint64 { return bufferBytesDirty(bytes, size, s, pairs) }
 	default:
 		panic("workload: no variant " + name)

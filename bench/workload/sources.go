@@ -68,7 +68,7 @@ func newSource[T any](name string, room int) source[T] {
 		cache := slab.NewCache[T]()
 		return source[T]{alloc: cache.Alloc, free: cache.Free}
 	case poolPool:
-		pool := pool.New[T](nil, pool.Reset(clearObject[T]))
+		pool := pool.New[T](nil, pool.Config[T]{Reset: clearObject[T]})
 		return source[T]{alloc: pool.Get, free: pool.Put}
 	}
 	panic("workload: no source " + name)

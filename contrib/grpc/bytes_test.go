@@ -239,8 +239,8 @@ func TestConcurrent(t *testing.T) {
 // had given all of them back when everything was closed.
 func run(t *testing.T, f func(t *testing.T, client *grpc.ClientConn)) {
 	pools := map[string]*pool.Bytes{
-		"server": pool.NewBytes(pool.Name("server"), pool.MaxBytes(16<<20)),
-		"client": pool.NewBytes(pool.Name("client"), pool.MaxBytes(16<<20)),
+		"server": pool.NewBytes(pool.BytesConfig{Name: "server", MaxBytes: 16 << 20}),
+		"client": pool.NewBytes(pool.BytesConfig{Name: "client", MaxBytes: 16 << 20}),
 	}
 	client, stop, err := serve(pools["server"], pools["client"])
 	if err != nil {

@@ -60,7 +60,7 @@
 // [pool.Bytes] has the methods of gRPC's mem.BufferPool, so a server and a
 // client take one each, or one together:
 //
-//	buffers := pool.NewBytes(pool.Name("grpc"), pool.MaxBytes(64<<20))
+//	buffers := pool.NewBytes(pool.BytesConfig{Name: "grpc", MaxBytes: 64 << 20})
 //	server := grpc.NewServer(experimental.BufferPool(buffers))
 //	client, err := grpc.NewClient(target, experimental.WithBufferPool(buffers), …)
 //

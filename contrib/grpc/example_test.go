@@ -17,7 +17,7 @@ import (
 
 // A server and a client share a pool that keeps at most 64 MiB.
 func Example() {
-	buffers := pool.NewBytes(pool.Name("grpc"), pool.MaxBytes(64<<20))
+	buffers := pool.NewBytes(pool.BytesConfig{Name: "grpc", MaxBytes: 64 << 20})
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

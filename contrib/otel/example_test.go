@@ -19,7 +19,7 @@ import (
 // A program has its numbers collected with its other metrics. Here a reader by
 // hand stands for the exporter.
 func ExampleRegister() {
-	nodes := slab.NewCache[[48]byte](slab.Name("nodes"), slab.Capacity(1000))
+	nodes := slab.NewCache[[48]byte](slab.Config[[48]byte]{Name: "nodes", Capacity: 1000})
 	defer nodes.Free(nodes.Alloc())
 
 	reader := metric.NewManualReader()

@@ -95,8 +95,8 @@ func TestProcess(t *testing.T) {
 	testkit.NeedsReuse(t)
 	reader, _ := register(t)
 	name := unique("process")
-	nodes := slab.NewCache[[48]byte](slab.Name(name), slab.Capacity(1000))
-	buffers := pool.NewBytes(pool.Name(name), pool.MaxBytes(1<<20), pool.Floor(100)) // no collection takes them
+	nodes := slab.NewCache(slab.Config[[48]byte]{Name: name, Capacity: 1000})
+	buffers := pool.NewBytes(pool.BytesConfig{Name: name, MaxBytes: 1 << 20, Floor: 100}) // no collection takes them
 	server := memctx.New(name + " server")
 	defer server.Delete()
 	var inUse []*[48]byte
@@ -171,7 +171,7 @@ func TestProcess(t *testing.T) {
 func TestSameName(t *testing.T) {
 	reader, _ := register(t)
 	name := unique("same")
-	a, b := slab.NewCache[int](slab.Name(name+"\xff")), slab.NewCache[string](slab.Name(name+"\xfe"))
+	a, b := slab.NewCache(slab.Config[int]{Name: name + "\xff"}), slab.NewCache(slab.Config[string]{Name: name + "\xfe"})
 	n, s := a.Alloc(), b.Alloc()
 	values, _ := collect(t, reader)
 	if got := values["haven.cache.objects haven.cache.name="+name+"\uFFFD haven.cache.state=active"]; got != 2 {
@@ -193,7 +193,7 @@ func TestDeathInDeltas(t *testing.T) {
 	}))
 	name := unique("deltas")
 	frees := "haven.cache.frees haven.cache.name=" + name
-	kept := slab.NewCache[[64]byte](slab.Name(name))
+	kept := slab.NewCache(slab.Config[[64]byte]{Name: name})
 	step := func(want int64) {
 		t.Helper()
 		values, _ := collect(t, reader)
@@ -210,7 +210,7 @@ func TestDeathInDeltas(t *testing.T) {
 		return n
 	}
 	func() {
-		short := slab.NewCache[[64]byte](slab.Name(name))
+		short := slab.NewCache(slab.Config[[64]byte]{Name: name})
 		for range 1000 {
 			short.Free(short.Alloc())
 		}
@@ -259,8 +259,8 @@ func (v *verdict) Cleanup(f func())      { v.end = f }
 // documentation of the package lists them.
 func TestInstruments(t *testing.T) {
 	// A value of each metric.
-	c := slab.NewCache[int](slab.Name("all"), slab.Capacity(1))
-	p := pool.New(func() *int { return new(int) }, pool.Name("all"), pool.Max(1), pool.MaxBytes(100))
+	c := slab.NewCache(slab.Config[int]{Name: "all", Capacity: 1})
+	p := pool.New(func() *int { return new(int) }, pool.Config[int]{Name: "all", Max: 1, MaxBytes: 100})
 	check.SampleStacks(1)
 	defer check.SampleStacks(128)
 	old := memctx.New("all", memctx.MaxAge(time.Nanosecond))
@@ -370,7 +370,7 @@ func TestErrors(t *testing.T) {
 // Collections at the same time, while others work, are whole.
 func TestParallel(t *testing.T) {
 	reader, _ := register(t)
-	kept := slab.NewCache[[32]byte](slab.Name("parallel"))
+	kept := slab.NewCache(slab.Config[[32]byte]{Name: "parallel"})
 	kept.Free(kept.Alloc())
 	stop := make(chan struct{})
 	var worker, collectors sync.WaitGroup
@@ -383,7 +383,7 @@ func TestParallel(t *testing.T) {
 				return
 			default:
 			}
-			c := slab.NewCache[[32]byte](slab.Name("parallel"))
+			c := slab.NewCache(slab.Config[[32]byte]{Name: "parallel"})
 			c.Free(c.Alloc())
 			mc := memctx.New("parallel")
 			mc.Child("parallel child").Arena()

@@ -230,8 +230,8 @@ func TestProcess(t *testing.T) {
 	name := fmt.Sprint("process", runs.Add(1))
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(havenprometheus.NewCollector())
-	nodes := slab.NewCache[[48]byte](slab.Name(name), slab.Capacity(1000))
-	buffers := pool.NewBytes(pool.Name(name), pool.MaxBytes(1<<20), pool.Floor(100)) // no collection takes them
+	nodes := slab.NewCache[[48]byte](slab.Config[[48]byte]{Name: name, Capacity: 1000})
+	buffers := pool.NewBytes(pool.BytesConfig{Name: name, MaxBytes: 1 << 20, Floor: 100}) // no collection takes them
 	server := memctx.New(name + " server")
 	defer server.Delete()
 	var inUse []*[48]byte
@@ -306,7 +306,7 @@ func TestProcess(t *testing.T) {
 func TestParallelScrapes(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(havenprometheus.NewCollector())
-	kept := slab.NewCache[[32]byte](slab.Name("parallel"))
+	kept := slab.NewCache[[32]byte](slab.Config[[32]byte]{Name: "parallel"})
 	kept.Free(kept.Alloc())
 	stop := make(chan struct{})
 	var workers, scrapers sync.WaitGroup
@@ -320,7 +320,7 @@ func TestParallelScrapes(t *testing.T) {
 					return
 				default:
 				}
-				c := slab.NewCache[[32]byte](slab.Name("parallel"))
+				c := slab.NewCache[[32]byte](slab.Config[[32]byte]{Name: "parallel"})
 				c.Free(c.Alloc())
 				kept.Free(kept.Alloc())
 				mc := memctx.New("parallel")

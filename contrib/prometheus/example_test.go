@@ -17,7 +17,7 @@ import (
 
 // A program serves what Prometheus scrapes.
 func Example() {
-	nodes := slab.NewCache[[48]byte](slab.Name("nodes"))
+	nodes := slab.NewCache[[48]byte](slab.Config[[48]byte]{Name: "nodes"})
 	n := nodes.Alloc()
 	defer nodes.Free(n)
 

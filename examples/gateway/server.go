@@ -30,7 +30,7 @@ func newGateway(memory string) (*gateway, bool) {
 		return &gateway{
 			directory: d,
 			market:    market.NewHaven(d, capacity),
-			buffers:   pool.NewBytes(pool.Name("bodies"), pool.MaxBytes(idleBuffers)),
+			buffers:   pool.NewBytes(pool.BytesConfig{Name: "bodies", MaxBytes: idleBuffers}),
 			memory:    memctx.New("gateway", memctx.Limit(totalLimit)),
 		}, true
 	case "heap":

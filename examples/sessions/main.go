@@ -29,15 +29,16 @@ type server struct {
 
 func newServer() *server {
 	return &server{
-		sessions: slab.NewCache[session](
-			slab.Name("sessions"), slab.Capacity(2),
-			slab.Init(func(s *session) { s.words = make(map[string]int) }),
-			slab.Clear(func(s *session) {
+		sessions: slab.NewCache(slab.Config[session]{
+			Name:     "sessions",
+			Capacity: 2,
+			Init:     func(s *session) { s.words = make(map[string]int) },
+			Reset: func(s *session) {
 				clear(s.words)
 				*s = session{words: s.words}
-			}),
-		),
-		buffers: pool.NewBytes(pool.Name("buffers"), pool.MaxBytes(1<<20)),
+			},
+		}),
+		buffers: pool.NewBytes(pool.BytesConfig{Name: "buffers", MaxBytes: 1 << 20}),
 	}
 }
 

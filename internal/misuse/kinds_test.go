@@ -29,7 +29,7 @@ func kindsOf[T any]() []kind {
 		{"bump", bumpMemory[T]},
 		{"slice", bumpSlices[T]},
 		{"cache Free", cacheMemory[T]},
-		{"cache Clear", cacheClear[T]},
+		{"cache Reset", cacheReset[T]},
 		{"local", localMemory[T]},
 		{"table", tableMemory[T]},
 		{"pool Pool", poolMemory[T]},
@@ -297,13 +297,13 @@ func bumpSlices[T any]() *memory {
 }
 
 func cacheMemory[T any]() *memory {
-	m := cacheOf(slab.NewCache[T](slab.Name("orders")))
+	m := cacheOf(slab.NewCache(slab.Config[T]{Name: "orders"}))
 	m.paged = true
 	return m
 }
 
-func cacheClear[T any]() *memory {
-	return cacheOf(slab.NewCache[T](slab.Name("orders"), slab.Clear(func(*T) {})))
+func cacheReset[T any]() *memory {
+	return cacheOf(slab.NewCache(slab.Config[T]{Name: "orders", Reset: func(*T) {}}))
 }
 
 func cacheOf[T any](c *slab.Cache[T]) *memory {
@@ -318,7 +318,7 @@ func cacheOf[T any](c *slab.Cache[T]) *memory {
 			nilReleased:  func(t *trial) { t.misuse(); c.Free(nil) },
 			heapReleased: func(t *trial) { c.Alloc(); p := new(T); t.misuse(); c.Free(p) },
 			interior: func(t *trial) {
-				d := slab.NewCache[[3]T](slab.Name("triples"))
+				d := slab.NewCache(slab.Config[[3]T]{Name: "triples"})
 				p := allocated(t, d.Alloc())
 				t.misuse()
 				c.Free(&p[1])
@@ -350,7 +350,7 @@ func localMemory[T any]() *memory {
 }
 
 func tableMemory[T any]() *memory {
-	tab := slab.NewTable[T](slab.Name("sessions"))
+	tab := slab.NewTable[T](slab.TableConfig{Name: "sessions"})
 	insert := func() object { h, p := tab.Insert(*new(T)); return objectOf(p, h) }
 	return &memory{
 		owner:  tab,
@@ -381,7 +381,7 @@ func tableMemory[T any]() *memory {
 }
 
 func poolMemory[T any]() *memory {
-	p := pool.New[T](nil, pool.Name("records"), pool.Reset(func(x *T) { *x = *new(T) }))
+	p := pool.New[T](nil, pool.Config[T]{Name: "records", Reset: func(x *T) { *x = *new(T) }})
 	return &memory{
 		owner:   p,
 		single:  true,
@@ -411,7 +411,7 @@ func poolMemory[T any]() *memory {
 }
 
 func poolLocal[T any]() *memory {
-	p := pool.NewLocal[T](nil, pool.Name("records"), pool.Reset(func(x *T) { *x = *new(T) }))
+	p := pool.NewLocal[T](nil, pool.LocalConfig[T]{Name: "records", Reset: func(x *T) { *x = *new(T) }})
 	return &memory{
 		owner:   p,
 		single:  true,
@@ -433,7 +433,7 @@ func poolLocal[T any]() *memory {
 
 // bytesMemory hands out buffers of the size of a T.
 func bytesMemory[T any]() *memory {
-	b := pool.NewBytes(pool.Name("buffers"))
+	b := pool.NewBytes(pool.BytesConfig{Name: "buffers"})
 	n := int(sizeOf[T]())
 	return &memory{
 		owner:  b,

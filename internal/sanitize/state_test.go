@@ -99,12 +99,12 @@ var ways = []way{
 		return unsafe.Pointer(list[5]), 4096, func() { c.FreeBatch(list[5:6]) }
 	}},
 	{name: "pool.Pool that drops it", get: func(int) (unsafe.Pointer, int, func()) {
-		p := pool.New[[4096]byte](nil, pool.Max(0), pool.Cost(func(*[4096]byte) int { return 1 }))
+		p := pool.New[[4096]byte](nil, pool.Config[[4096]byte]{Max: 0, Cost: func(*[4096]byte) int { return 1 }})
 		x := p.Get()
 		return unsafe.Pointer(x), 4096, func() { p.Put(x) }
 	}},
 	{name: "pool.Bytes, Dirty", get: func(n int) (unsafe.Pointer, int, func()) {
-		p := pool.NewBytes(pool.Dirty())
+		p := pool.NewBytes(pool.BytesConfig{Dirty: true})
 		b := p.Get(n)
 		return ofSlice(*b), n, func() { p.Put(b) }
 	}},

@@ -29,8 +29,8 @@ func TestCountByName(t *testing.T) {
 	other := arena.NewArena(arena.Config{Name: name + " too"})
 	mc := memctx.New(name + " context")
 	defer mc.Delete()
-	c := slab.NewCache[node](slab.Name(name))
-	p := pool.New(func() *node { return new(node) }, pool.Name(name))
+	c := slab.NewCache(slab.Config[node]{Name: name})
+	p := pool.New(func() *node { return new(node) }, pool.Config[node]{Name: name})
 	var kept []*node
 	for range 3 {
 		kept = append(kept, arena.New[node](a), arena.New[node](mc.Arena()))

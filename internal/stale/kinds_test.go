@@ -199,7 +199,7 @@ var kinds = []kind{
 		c.Delete()
 	}},
 	{"slab.Cache", "cache", "nodes", nodeType, func(t *testing.T, keep func(any)) {
-		c := held(slab.NewCache[node](slab.Name("nodes")))
+		c := held(slab.NewCache(slab.Config[node]{Name: "nodes"}))
 		keep(cacheRing(c, 500))
 		if c.Trim() == 0 {
 			t.Error("nothing was given back")
@@ -207,7 +207,7 @@ var kinds = []kind{
 	}},
 	{"slab.Cache that builds", "cache", "built", nodeType, func(t *testing.T, keep func(any)) {
 		var last *node
-		c := held(slab.NewCache[node](slab.Name("built"), slab.Clear(func(*node) {}), slab.Init(func(n *node) { n.next, last = last, n })))
+		c := held(slab.NewCache(slab.Config[node]{Name: "built", Reset: func(*node) {}, Init: func(n *node) { n.next, last = last, n }}))
 		keep(cacheRing(c, 2000))
 		last = nil
 		if c.Trim() == 0 {
@@ -232,19 +232,22 @@ var kinds = []kind{
 		}
 	}},
 	{"pool.Pool", "pool", "objects", nodeType, func(t *testing.T, keep func(any)) {
-		p := held(pool.New[node](nil, pool.Name("objects"), pool.Reset(func(n *node) { *n = node{} })))
+		p := held(pool.New[node](nil, pool.Config[node]{Name: "objects", Reset: func(n *node) { *n = node{} }}))
 		keep(objectRing(p))
 	}},
 	{"pool.Pool with newFn and Cost", "pool", "costs", nodeType, func(t *testing.T, keep func(any)) {
-		p := pool.New(func() *node { n := new(node); n.next = n; return n }, pool.Name("costs"),
-			pool.Cost(func(*node) int { return 7 }), pool.MaxBytes(1<<20))
+		p := pool.New(func() *node { n := new(node); n.next = n; return n }, pool.Config[node]{
+			Name:     "costs",
+			Cost:     func(*node) int { return 7 },
+			MaxBytes: 1 << 20,
+		})
 		keep(objectRing(p))
 	}},
 	{"global pool.Pool", "pool", "", nodeType, func(t *testing.T, keep func(any)) {
 		keep(objectRing(&globalObjects))
 	}},
 	{"pool.Bytes", "pool", "buffers", "[]uint8", func(t *testing.T, keep func(any)) {
-		b := held(pool.NewBytes(pool.Name("buffers")))
+		b := held(pool.NewBytes(pool.BytesConfig{Name: "buffers"}))
 		var all []*[]byte
 		for i := range 300 {
 			all = append(all, b.Get(10*i))
@@ -255,7 +258,7 @@ var kinds = []kind{
 		}
 	}},
 	{"pool.Bytes, the header", "pool", "headers", "[]uint8", func(t *testing.T, keep func(any)) {
-		b := held(pool.NewBytes(pool.Name("headers"), pool.Dirty()))
+		b := held(pool.NewBytes(pool.BytesConfig{Name: "headers", Dirty: true}))
 		p := b.Get(1000)
 		keep(p)
 		b.Put(p)

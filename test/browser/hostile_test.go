@@ -26,9 +26,9 @@ func TestNamesAreText(t *testing.T) {
 	mc := memctx.New(hostileName, memctx.Ident(hostileIdent), memctx.Limit(50<<20))
 	defer mc.Delete()
 	use(mc, 30<<20) // the largest of all
-	cache := slab.NewCache[[3]int](slab.Name(hostileName))
+	cache := slab.NewCache[[3]int](slab.Config[[3]int]{Name: hostileName})
 	cache.Alloc()
-	buffers := pool.NewBytes(pool.Name(hostileName))
+	buffers := pool.NewBytes(pool.BytesConfig{Name: hostileName})
 	buffers.Put(buffers.Get(100))
 	func() { memctx.New(hostileName + " dropped") }()
 	for !slices.ContainsFunc(check.Leaks(), func(l check.Finding) bool { return l.Name == hostileName+" dropped" }) {

@@ -73,10 +73,10 @@ func makeScene() *scene {
 	s := &scene{
 		server:   memctx.New("server", memctx.Limit(48<<20)),
 		index:    memctx.New("index", memctx.Limit(64<<20)),
-		sessions: slab.NewCache[session](slab.Name("sessions"), slab.Capacity(10_000)),
-		timers:   slab.NewCache[timer](slab.Name("timers")),
-		encoders: pool.New(func() *encoder { return new(encoder) }, pool.Name("encoders"), pool.Max(64), pool.Floor(4)),
-		frames:   pool.NewBytes(pool.Name("frames"), pool.MaxBytes(1<<20)),
+		sessions: slab.NewCache(slab.Config[session]{Name: "sessions", Capacity: 10_000}),
+		timers:   slab.NewCache(slab.Config[timer]{Name: "timers"}),
+		encoders: pool.New(func() *encoder { return new(encoder) }, pool.Config[encoder]{Name: "encoders", Max: 64, Floor: 4}),
+		frames:   pool.NewBytes(pool.BytesConfig{Name: "frames", MaxBytes: 1 << 20}),
 	}
 	use(s.server, 200<<10)
 	for i := range 40 {

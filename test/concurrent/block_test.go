@@ -148,9 +148,9 @@ type cacheSource[T any, P shape[T]] struct {
 	capacity int
 }
 
-func newCache[T any, P shape[T]](title string, capacity int, opts ...slab.Option) source {
-	opts = append(opts, slab.Capacity(capacity))
-	return &cacheSource[T, P]{slab.NewCache[T](opts...), title, capacity}
+func newCache[T any, P shape[T]](title string, capacity int, conf slab.Config[T]) source {
+	conf.Capacity = capacity
+	return &cacheSource[T, P]{slab.NewCache[T](conf), title, capacity}
 }
 
 func (s *cacheSource[T, P]) name() string { return s.title }
@@ -210,9 +210,9 @@ type poolSource[T any, P shape[T]] struct {
 	title string
 }
 
-func newPool[T any, P shape[T]](title string, opts ...pool.Option) source {
-	opts = append(opts, pool.Reset(func(p *T) { *p = *new(T) }))
-	return &poolSource[T, P]{pool.New[T](nil, opts...), title}
+func newPool[T any, P shape[T]](title string, conf pool.Config[T]) source {
+	conf.Reset = func(p *T) { *p = *new(T) }
+	return &poolSource[T, P]{pool.New(nil, conf), title}
 }
 
 func (s *poolSource[T, P]) name() string { return s.title }
@@ -279,15 +279,15 @@ func poolAtRest(st pool.Stats) error {
 // low that they matter.
 func sources() []source {
 	return []source{
-		newCache[tag, *tag]("Cache of 16 bytes", 0),
-		newCache[node, *node]("Cache of 48 bytes", 0),
+		newCache[tag, *tag]("Cache of 16 bytes", 0, slab.Config[tag]{}),
+		newCache[node, *node]("Cache of 48 bytes", 0, slab.Config[node]{}),
 		&bytesSource{pool.NewBytes(), "Bytes", 18, false},
-		newCache[odd, *odd]("Cache of an odd size", 0, slab.Clear(func(x *odd) { *x = odd{} })),
-		newPool[node, *node]("Pool of 48 bytes"),
-		&bytesSource{pool.NewBytes(pool.MaxBytes(256<<10), pool.Dirty()), "dirty Bytes with a bound", 16, true},
-		newPool[page, *page]("Pool of 4096 bytes", pool.Max(20)),
-		newPool[odd, *odd]("Pool with Cost", pool.MaxBytes(64<<10), pool.Cost(func(x *odd) int { return 100 + int(uintptr(unsafe.Pointer(x))>>4%16) })),
-		newCache[page, *page]("Cache of 4096 bytes", 40),
-		newCache[large, *large]("Cache of 20 KB", 0),
+		newCache[odd, *odd]("Cache of an odd size", 0, slab.Config[odd]{Reset: func(x *odd) { *x = odd{} }}),
+		newPool[node, *node]("Pool of 48 bytes", pool.Config[node]{}),
+		&bytesSource{pool.NewBytes(pool.BytesConfig{MaxBytes: 256 << 10, Dirty: true}), "dirty Bytes with a bound", 16, true},
+		newPool[page, *page]("Pool of 4096 bytes", pool.Config[page]{Max: 20}),
+		newPool[odd, *odd]("Pool with Cost", pool.Config[odd]{MaxBytes: 64 << 10, Cost: func(x *odd) int { return 100 + int(uintptr(unsafe.Pointer(x))>>4%16) }}),
+		newCache[page, *page]("Cache of 4096 bytes", 40, slab.Config[page]{}),
+		newCache[large, *large]("Cache of 20 KB", 0, slab.Config[large]{}),
 	}
 }

@@ -213,7 +213,7 @@ func TestExactlyOnce(t *testing.T) {
 	t.Run("Cache with Capacity", func(t *testing.T) {
 		// The slots hold as many, so workers are refused all the time.
 		const capacity = 1000
-		c := slab.NewCache[marked](slab.Capacity(capacity))
+		c := slab.NewCache(slab.Config[marked]{Capacity: capacity})
 		tryAlloc := func() *marked {
 			m, err := c.TryAlloc()
 			if err != nil && !errors.Is(err, slab.ErrExhausted) {
@@ -248,7 +248,7 @@ func TestExactlyOnce(t *testing.T) {
 	t.Run("Pool that shrinks, with bounds", func(t *testing.T) {
 		var made atomic.Uint64
 		p := pool.New(func() *marked { made.Add(1); return new(marked) },
-			pool.Max(500), pool.Floor(20), pool.Reset(func(m *marked) { m.next = nil }))
+			pool.Config[marked]{Max: 500, Floor: 20, Reset: func(m *marked) { m.next = nil }})
 		n := relayAll(t, &relay{alloc: p.Get, free: p.Put, each: func() { p.Trim() }})
 		checkPool(t, p, n, made.Load())
 	})

@@ -63,11 +63,11 @@ func yield(*target) { runtime.Gosched() }
 // TestLinearizable checks histories of caches and pools. The subject is made
 // anew for every twentieth.
 func TestLinearizable(t *testing.T) {
-	cache := func(opts ...slab.Option) func() subject {
-		return func() subject { return cacheSubject{slab.NewCache[target](opts...)} }
+	cache := func(conf slab.Config[target]) func() subject {
+		return func() subject { return cacheSubject{slab.NewCache[target](conf)} }
 	}
-	pools := func(opts ...pool.Option) func() subject {
-		return func() subject { return poolSubject{pool.New[target](nil, opts...)} }
+	pools := func(conf pool.Config[target]) func() subject {
+		return func() subject { return poolSubject{pool.New(nil, conf)} }
 	}
 	for _, c := range []struct {
 		name     string
@@ -76,13 +76,13 @@ func TestLinearizable(t *testing.T) {
 		make     func() subject
 	}{
 		{"Cache", 0, 130, func() subject { return inlineSubject{cacheSubject{slab.NewCache[target]()}} }},
-		{"Cache with Init", 0, 10, cache(slab.Init(yield))},
-		{"Cache with Capacity 1", 1, 0, cache(slab.Capacity(1))},
-		{"Cache with Capacity 3", 3, 0, cache(slab.Capacity(3))},
-		{"Cache with Capacity 3 and Clear", 3, 0, cache(slab.Capacity(3), slab.Clear(yield))},
-		{"Pool", 0, 130, pools()},
-		{"Pool with Max 2", 0, 5, pools(pool.Max(2))},
-		{"Pool with Floor and Reset", 0, 10, pools(pool.Floor(4), pool.Reset(yield))},
+		{"Cache with Init", 0, 10, cache(slab.Config[target]{Init: yield})},
+		{"Cache with Capacity 1", 1, 0, cache(slab.Config[target]{Capacity: 1})},
+		{"Cache with Capacity 3", 3, 0, cache(slab.Config[target]{Capacity: 3})},
+		{"Cache with Capacity 3 and Reset", 3, 0, cache(slab.Config[target]{Capacity: 3, Reset: yield})},
+		{"Pool", 0, 130, pools(pool.Config[target]{})},
+		{"Pool with Max 2", 0, 5, pools(pool.Config[target]{Max: 2})},
+		{"Pool with Floor and Reset", 0, 10, pools(pool.Config[target]{Floor: 4, Reset: yield})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2 * clients))

@@ -144,10 +144,10 @@ func TestPlanted(t *testing.T) {
 			return &doubling{cacheSubject: cacheSubject{slab.NewCache[target]()}, used: map[*target]int{}}
 		}},
 		{"losing", 4, capacity, false, func() subject {
-			return &losing{cacheSubject: cacheSubject{slab.NewCache[target](slab.Capacity(4))}}
+			return &losing{cacheSubject: cacheSubject{slab.NewCache(slab.Config[target]{Capacity: 4})}}
 		}},
-		{"one too many", 4, capacity, true, func() subject { return cacheSubject{slab.NewCache[target](slab.Capacity(5))} }},
-		{"one too few", 4, capacity, true, func() subject { return cacheSubject{slab.NewCache[target](slab.Capacity(3))} }},
+		{"one too many", 4, capacity, true, func() subject { return cacheSubject{slab.NewCache(slab.Config[target]{Capacity: 5})} }},
+		{"one too few", 4, capacity, true, func() subject { return cacheSubject{slab.NewCache(slab.Config[target]{Capacity: 3})} }},
 		{"look, then take", 20, object, false, func() subject { return &list{capacity: 20, look: true} }},
 		{"count, then compare", 2, capacity, false, func() subject { return &list{capacity: 2, count: true} }},
 		{"compare, then count", 2, capacity, false, func() subject { return &list{capacity: 2, weak: true} }},

@@ -60,12 +60,12 @@ func newProfiled(t *testing.T) profiled {
 			add(request.Child("profile a/b.query<x>::(y)"), "profile a/b.query<x>::(y)<profile request<profile conn<profile server", 1000)
 		}
 	}
-	nodes := slab.NewCache[[100]byte](slab.Name(name))
+	nodes := slab.NewCache[[100]byte](slab.Config[[100]byte]{Name: name})
 	o := nodes.Alloc()
 	t.Cleanup(func() { nodes.Free(o) })
 	p.cache = "cache " + name
 	p.ways[p.cache+"<caches"] = []int64{0, 0, int64(nodes.Stats().Bytes)}
-	buffers := pool.NewBytes(pool.Name(name), pool.Floor(1)) // no collection takes it
+	buffers := pool.NewBytes(pool.BytesConfig{Name: name, Floor: 1}) // no collection takes it
 	buffers.Put(buffers.Get(50_000))
 	t.Cleanup(func() { buffers.Trim() })
 	p.pool = "pool " + name

@@ -13,14 +13,14 @@ type buffer struct {
 }
 
 func newBytes(rng *choices) (b *pool.Bytes, dirty bool) {
-	var opts []pool.Option
+	var conf pool.BytesConfig
 	if rng.oneIn(2) {
-		opts = append(opts, pool.MaxBytes(rng.below(1<<20)))
+		conf.MaxBytes = rng.below(1 << 20)
 	}
 	if dirty = rng.oneIn(4); dirty {
-		opts = append(opts, pool.Dirty())
+		conf.Dirty = true
 	}
-	return pool.NewBytes(opts...), dirty
+	return pool.NewBytes(conf), dirty
 }
 
 // fill writes over the whole capacity.

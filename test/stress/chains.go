@@ -68,7 +68,7 @@ type set[T any, P shape[T]] struct {
 
 func newSet[T any, P shape[T]](w *worker, name string, most int, m *market[T]) *set[T, P] {
 	return &set[T, P]{market: m, w: w, name: name, most: most,
-		spare: pool.NewLocal[T](nil, pool.Reset(func(p *T) { *p = *new(T) }))}
+		spare: pool.NewLocal[T](nil, pool.LocalConfig[T]{Reset: func(p *T) { *p = *new(T) }})}
 }
 
 // step does something with one of the chains.

@@ -13,23 +13,23 @@ type market[T any] struct {
 }
 
 func newMarket[T any](rng *choices) *market[T] {
-	var cacheOpts []slab.Option
+	var conf slab.Config[T]
 	switch rng.below(4) {
 	case 0:
-		cacheOpts = append(cacheOpts, slab.Capacity(1000+rng.below(5000)))
+		conf.Capacity = 1000 + rng.below(5000)
 	case 1:
-		cacheOpts = append(cacheOpts, slab.Clear(func(p *T) { *p = *new(T) }))
+		conf.Reset = func(p *T) { *p = *new(T) }
 	}
-	poolOpts := []pool.Option{pool.Reset(func(p *T) { *p = *new(T) })}
+	shared := pool.Config[T]{Reset: func(p *T) { *p = *new(T) }}
 	switch rng.below(4) {
 	case 0:
-		poolOpts = append(poolOpts, pool.Max(rng.below(2000)))
+		shared.Max = rng.below(2000)
 	case 1:
-		poolOpts = append(poolOpts, pool.MaxBytes(rng.below(1<<20)))
+		shared.MaxBytes = rng.below(1 << 20)
 	}
 	return &market[T]{
-		cache: slab.NewCache[T](cacheOpts...),
-		pool:  pool.New[T](nil, poolOpts...),
+		cache: slab.NewCache[T](conf),
+		pool:  pool.New[T](nil, shared),
 		mail:  make(chan chain[T], 64),
 	}
 }

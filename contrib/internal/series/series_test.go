@@ -241,8 +241,8 @@ func TestParallel(t *testing.T) {
 
 // The zero Reader reads the process.
 func TestProcess(t *testing.T) {
-	c := slab.NewCache[[64]byte](slab.Name("series test cache"))
-	p := pool.New(func() *[64]byte { return new([64]byte) }, pool.Name("series test pool"))
+	c := slab.NewCache[[64]byte](slab.Config[[64]byte]{Name: "series test cache"})
+	p := pool.New(func() *[64]byte { return new([64]byte) }, pool.Config[[64]byte]{Name: "series test pool"})
 	mc := memctx.New("series test context")
 	defer mc.Delete()
 	o := c.Alloc()

@@ -32,7 +32,7 @@ var (
 	}
 	cachesView = &view{
 		name: "caches", title: "slab caches", key: 's',
-		empty: `No slab cache has a name. slab.NewCache(slab.Name("…")) lists it here.`,
+		empty: `No slab cache has a name. slab.NewCache(slab.Config[T]{Name: "…"}) lists it here.`,
 		sorts: orderNames(cacheOrders), table: cachesTable,
 	}
 )

@@ -35,11 +35,11 @@ func TestRealPage(t *testing.T) {
 	held.Retain()
 	held.Delete()
 	defer held.Release()
-	cache := slab.NewCache[node](slab.Name("shop nodes"), slab.Capacity(1000))
+	cache := slab.NewCache(slab.Config[node]{Name: "shop nodes", Capacity: 1000})
 	for range 900 {
 		cache.Alloc()
 	}
-	buffers := pool.NewBytes(pool.Name("shop buffers"))
+	buffers := pool.NewBytes(pool.BytesConfig{Name: "shop buffers"})
 	buffers.Put(buffers.Get(3000))
 	inUse := buffers.Get(3000)
 

@@ -30,7 +30,7 @@ var (
 	}
 	poolsView = &view{
 		name: "pools", title: "pools", key: 'p',
-		empty: `No pool has a name. pool.New(pool.Name("…")) lists it here.`,
+		empty: `No pool has a name. pool.New(newFn, pool.Config[T]{Name: "…"}) lists it here.`,
 		sorts: orderNames(poolOrders), table: poolsTable,
 	}
 )

@@ -35,7 +35,7 @@ type slabStore struct {
 func NewHaven(d *Directory, capacity int) Market {
 	return newEngine[slabQueue, handle](d, capacity, &slabStore{
 		// An order that is filled at once has a handle for as long as that takes.
-		orders: slab.NewTable[slabOrder](slab.Name("orders"), slab.Capacity(capacity+1)),
+		orders: slab.NewTable[slabOrder](slab.TableConfig{Name: "orders", Capacity: capacity + 1}),
 	})
 }
 

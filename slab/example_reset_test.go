@@ -9,16 +9,16 @@ import (
 )
 
 // In the check build, the object that was freed waits before it comes back.
-func ExampleClear() {
+func ExampleConfig_reset() {
 	type Parser struct {
 		Input  string
 		Tokens []string
 	}
-	parsers := slab.NewCache[Parser](slab.Clear(func(p *Parser) {
+	parsers := slab.NewCache[Parser](slab.Config[Parser]{Reset: func(p *Parser) {
 		p.Input = ""
 		clear(p.Tokens) // drops what they refer to
 		p.Tokens = p.Tokens[:0]
-	}))
+	}})
 	p := parsers.Alloc()
 	p.Input = "a b c"
 	p.Tokens = append(p.Tokens, "a", "b", "c")
