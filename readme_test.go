@@ -71,12 +71,12 @@ func Example_server() {
 	})
 	debugpage.Register(mux) // http://localhost:8080/debug/haven/
 	srv := &http.Server{Addr: "localhost:8080", Handler: mux}
-	memhttp.Wrap(srv, memhttp.RequestLimit(16<<20)) // beyond it: 413
+	memhttp.Wrap(srv, memhttp.Config{RequestLimit: 16 << 20}) // beyond it: 413
 	log.Fatal(srv.ListenAndServe())
 }
 
 func Example_contexts() {
-	query := memctx.New("query", memctx.Ident("Q7"), memctx.Limit(256<<20))
+	query := memctx.New("query", memctx.Config{Ident: "Q7", Limit: 256 << 20})
 	join := query.Child("join")
 	rows := arena.MakeSlice[int64](join.Arena(), 0, 1000) // of the 256 MiB
 	rows = arena.Append(join.Arena(), rows, 1, 2, 3)

@@ -34,7 +34,7 @@ type Config struct {
 
 // configOf returns the Config that a constructor was given.
 func configOf(constructor string, given []Config) Config {
-	c := config.Optional("arena: "+constructor, given)
+	c := config.Optional("arena", constructor, given)
 	config.AtLeast("arena: Config.Limit", c.Limit, 0, "a number of bytes, 0 (no bound) or more")
 	config.AtLeast("arena: Config.Retain", c.Retain, -1, "a number of bytes, 0 (the default), or -1 (nothing)")
 	config.AtLeast("arena: Config.FirstChunk", c.FirstChunk, 0, "a number of bytes, 0 (the default) or more")

@@ -26,7 +26,7 @@ type Config struct {
 // takes some 200 bytes; chunks are added as they are needed. It panics if a setting is out
 // of its range; see [Config].
 func NewArena(conf ...Config) *Arena {
-	c := config.Optional("bump: NewArena", conf)
+	c := config.Optional("bump", "NewArena", conf)
 	config.AtLeast("bump: Config.Limit", c.Limit, 0, "a number of bytes, 0 (no bound) or more")
 	config.AtLeast("bump: Config.Retain", c.Retain, -1, "a number of bytes, 0 (the default), or -1 (nothing)")
 	return &Arena{name: c.Name, limit: c.Limit, retain: c.Retain}

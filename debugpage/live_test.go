@@ -18,9 +18,9 @@ import (
 func TestLive(t *testing.T) {
 	mux := http.NewServeMux()
 	debugpage.Register(mux)
-	server := memctx.New("live server", memctx.Limit(1<<20))
+	server := memctx.New("live server", memctx.Config{Limit: 1 << 20})
 	defer server.Delete()
-	conn := server.Child("live conn", memctx.Ident("17"))
+	conn := server.Child("live conn", memctx.Config{Ident: "17"})
 	arena.MakeSlice[int](conn.Arena(), 1000, 1000)
 	cache := slab.NewCache[[3]string](slab.Config[[3]string]{Name: "live cache"})
 	kept := cache.Alloc()

@@ -15,7 +15,7 @@ import (
 func TestAbandon(t *testing.T) {
 	server := memctx.New("server")
 	defer server.Delete()
-	request := server.Child("request", memctx.Ident("1"))
+	request := server.Child("request", memctx.Config{Ident: "1"})
 	query := request.Child("query")
 	var ran []string
 	for _, c := range []*memctx.Context{request, query} {
@@ -201,7 +201,7 @@ func TestAbandonAboveHeld(t *testing.T) {
 // their own, and returns the arenas.
 func leave(parent *memctx.Context) (arenas []*arena.Arena, top *memctx.Context) {
 	top = parent.Child("left")
-	list := []*memctx.Context{top, top.Child("left"), top.Child("left", memctx.Limit(1<<16)), top.Child("left", memctx.Reserve(5000))}
+	list := []*memctx.Context{top, top.Child("left"), top.Child("left", memctx.Config{Limit: 1 << 16}), top.Child("left", memctx.Config{Reserve: 5000})}
 	list = append(list, list[1].Child("left"), list[2].Child("left"), list[3].Child("left"))
 	for _, c := range list {
 		arenas = append(arenas, c.Arena())
@@ -209,7 +209,7 @@ func leave(parent *memctx.Context) (arenas []*arena.Arena, top *memctx.Context) 
 	}
 	top.Abandon()
 	for _, c := range list { // what the handler does from then on
-		arenas = append(arenas, c.Child("left").Arena(), c.Child("left", memctx.Reserve(700)).Arena(), c.Child("left", memctx.Limit(1<<15)).Arena())
+		arenas = append(arenas, c.Child("left").Arena(), c.Child("left", memctx.Config{Reserve: 700}).Arena(), c.Child("left", memctx.Config{Limit: 1 << 15}).Arena())
 	}
 	for _, a := range arenas {
 		arena.New[[500]byte](a)
@@ -223,9 +223,9 @@ func leave(parent *memctx.Context) (arenas []*arena.Arena, top *memctx.Context) 
 // What abandoned contexts have of the limits above stays taken until the garbage
 // collector finds that nothing refers to them, and is then given back exactly.
 func TestAbandonedCharges(t *testing.T) {
-	server := memctx.New("server", memctx.Limit(1<<30))
+	server := memctx.New("server", memctx.Config{Limit: 1 << 30})
 	defer server.Delete()
-	conn := server.Child("conn", memctx.Reserve(10_000))
+	conn := server.Child("conn", memctx.Config{Reserve: 10_000})
 	arena.New[int](conn.Arena())
 	alone := memctx.Taken(server)
 	own := memctx.Taken(conn)
@@ -286,7 +286,7 @@ func TestAbandonedCharges(t *testing.T) {
 
 // Deleting it gives all back at once, and exactly.
 func TestAbandonedAndDeleted(t *testing.T) {
-	server := memctx.New("server", memctx.Limit(1<<30))
+	server := memctx.New("server", memctx.Config{Limit: 1 << 30})
 	defer server.Delete()
 	_, top := leave(server)
 	top.Delete()
@@ -306,11 +306,11 @@ func TestAbandonedAndDeleted(t *testing.T) {
 
 // The limits above hold for what an abandoned context takes.
 func TestAbandonedLimit(t *testing.T) {
-	server := memctx.New("server", memctx.Limit(20_000))
+	server := memctx.New("server", memctx.Config{Limit: 20_000})
 	defer server.Delete()
 	request := server.Child("request")
 	request.Abandon()
-	below := request.Child("below", memctx.Limit(15_000))
+	below := request.Child("below", memctx.Config{Limit: 15_000})
 	if _, err := arena.TryMakeSlice[byte](below.Arena(), 14_000, 14_000); err != nil {
 		t.Error(err)
 	}
@@ -335,7 +335,7 @@ func TestAbandonConcurrent(t *testing.T) {
 	}
 	var servers []*memctx.Context
 	for i := range rounds {
-		server := memctx.New("server", memctx.Limit(1<<30))
+		server := memctx.New("server", memctx.Config{Limit: 1 << 30})
 		servers = append(servers, server)
 		request := server.Child("request")
 		var all []*memctx.Context
@@ -403,7 +403,7 @@ func TestAbandonMeetsDelete(t *testing.T) {
 		rounds = 500
 	}
 	for i := range rounds {
-		server := memctx.New("server", memctx.Limit(1<<20))
+		server := memctx.New("server", memctx.Config{Limit: 1 << 20})
 		conn := server.Child("conn")
 		request := conn.Child("request")
 		var ran, above int

@@ -32,11 +32,11 @@ func BenchmarkRequestArena(b *testing.B) {
 
 // The same below two limits.
 func BenchmarkRequestLimits(b *testing.B) {
-	server := memctx.New("server", memctx.Limit(1<<30))
+	server := memctx.New("server", memctx.Config{Limit: 1 << 30})
 	defer server.Delete()
 	b.ReportAllocs()
 	for b.Loop() {
-		request := server.Child("request", memctx.Limit(1<<20))
+		request := server.Child("request", memctx.Config{Limit: 1 << 20})
 		arena.New[int](request.Arena())
 		request.Delete()
 	}

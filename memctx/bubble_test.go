@@ -29,19 +29,19 @@ func ages(name string) map[string]time.Duration {
 // In a bubble of testing/synctest contexts grow old by its clock, and what was made
 // by another clock has no age there, nor what was made in a bubble in the world.
 func TestContextsInBubble(t *testing.T) {
-	outer := memctx.New("made outside", memctx.MaxAge(time.Minute))
+	outer := memctx.New("made outside", memctx.Config{MaxAge: time.Minute})
 	defer outer.Delete()
 	var inner *memctx.Context
 	start := time.Now()
 	synctest.Test(t, func(t *testing.T) {
-		inner = memctx.New("made in a bubble", memctx.MaxAge(time.Minute))
-		old := inner.Child("old in a bubble", memctx.MaxAge(time.Minute))
+		inner = memctx.New("made in a bubble", memctx.Config{MaxAge: time.Minute})
+		old := inner.Child("old in a bubble", memctx.Config{MaxAge: time.Minute})
 		arena.MakeSlice[int](old.Arena(), 100, 100)
 		if s := inner.Stats(); !s.Created.Equal(time.Now()) || s.Age != 0 {
 			t.Errorf("created %v, %v old", s.Created, s.Age)
 		}
 		time.Sleep(time.Hour)
-		fresh := memctx.New("fresh in a bubble", memctx.MaxAge(time.Minute))
+		fresh := memctx.New("fresh in a bubble", memctx.Config{MaxAge: time.Minute})
 		if s := inner.Stats(); s.Age != time.Hour || outer.Stats().Age != 0 {
 			t.Errorf("after an hour %v old, and the one made outside %v", s.Age, outer.Stats().Age)
 		}
@@ -87,7 +87,7 @@ func TestDroppedInBubble(t *testing.T) {
 
 // Leases, limits and warm arenas that goroutines of several bubbles and of the world use.
 func TestTreeAcrossBubbles(t *testing.T) {
-	server := memctx.New("across bubbles", memctx.Limit(1<<22))
+	server := memctx.New("across bubbles", memctx.Config{Limit: 1 << 22})
 	request := func(*testing.T) {
 		var users sync.WaitGroup
 		for range 4 {

@@ -21,7 +21,7 @@ type leaf struct {
 
 // Untyped memory counts against the limits of all contexts above, and goes back.
 func TestBumpIsPaid(t *testing.T) {
-	root := memctx.New("root", memctx.Limit(1<<20))
+	root := memctx.New("root", memctx.Config{Limit: 1 << 20})
 	defer root.Delete()
 	c := root.Child("index")
 	b := c.Bump()
@@ -106,7 +106,7 @@ func TestBumpIsNotUsedAgain(t *testing.T) {
 
 // The bytes of a context that is abandoned stay charged until nobody refers to it.
 func TestBumpAbandoned(t *testing.T) {
-	root := memctx.New("root", memctx.Limit(1<<20))
+	root := memctx.New("root", memctx.Config{Limit: 1 << 20})
 	defer root.Delete()
 	c := root.Child("index")
 	b := c.Bump()
@@ -129,7 +129,7 @@ func TestBumpAbandoned(t *testing.T) {
 // A context alone ends its untyped arena; misuse names it.
 func TestBumpIsTheContexts(t *testing.T) {
 	root := memctx.New("root")
-	c := root.Child("index", memctx.Ident("7"))
+	c := root.Child("index", memctx.Config{Ident: "7"})
 	b := c.Bump()
 	text := fmt.Sprint(testkit.Panic(t, func() { b.Free() }))
 	if want := `bump: Free of bump arena "index", which belongs to memory context root/index[7] and ends with it`; text != want {

@@ -22,8 +22,8 @@ func TestConcurrent(t *testing.T) {
 		rounds = 60
 	}
 	const limit = 1 << 26 // nobody comes near it
-	server := memctx.New("server", memctx.Limit(limit))
-	standby := server.Child("standby", memctx.Limit(limit/2))
+	server := memctx.New("server", memctx.Config{Limit: limit})
+	standby := server.Child("standby", memctx.Config{Limit: limit / 2})
 	var callbacks, ran, left atomic.Int64
 	var work, watch sync.WaitGroup
 	var done atomic.Bool
@@ -62,13 +62,13 @@ func TestConcurrent(t *testing.T) {
 		go func() {
 			defer work.Done()
 			for i := range rounds {
-				conn := server.Child("conn", memctx.Ident(fmt.Sprint(w)))
+				conn := server.Child("conn", memctx.Config{Ident: fmt.Sprint(w)})
 				callbacks.Add(1)
 				conn.OnReset(func() { ran.Add(1) })
 				arena.New[int](conn.Arena())
 				var requests sync.WaitGroup
 				for k := range 4 {
-					request := conn.Child("request", memctx.Ident(fmt.Sprint(k)))
+					request := conn.Child("request", memctx.Config{Ident: fmt.Sprint(k)})
 					callbacks.Add(1)
 					request.OnReset(func() { ran.Add(1) })
 					request.Retain()

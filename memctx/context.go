@@ -8,6 +8,7 @@ import (
 
 func init() {
 	scope.Retain = func(mc any) bool { return mc.(*Context).tryRetain() }
+	scope.Release = func(mc any) { mc.(*Context).release() }
 	scope.Delete = func(mc any) { mc.(*Context).deleteHeld() }
 	scope.Spare = func(mc any, texts []string) { mc.(*Context).spare(texts) }
 }

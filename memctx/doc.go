@@ -10,8 +10,8 @@
 // copy those out with [arena.Clone].
 //
 //	server := memctx.New("server")
-//	conn := server.Child("conn", memctx.Ident("17"), memctx.Limit(64<<20))
-//	request := conn.Child("request", memctx.Limit(1<<20))
+//	conn := server.Child("conn", memctx.Config{Ident: "17", Limit: 64 << 20})
+//	request := conn.Child("request", memctx.Config{Limit: 1 << 20})
 //	n := arena.New[Node](request.Arena())
 //	…
 //	request.Delete() // its memory serves the next request
@@ -33,7 +33,7 @@
 //
 // # Limits
 //
-// A [Limit] holds for a context and all below it. Limits are looked at only when
+// A Limit, see [Config], holds for a context and all below it. Limits are looked at only when
 // an arena takes a chunk, so they cost nothing per allocation. Going over one is an
 // [*arena.LimitError], returned by [arena.TryNew] and the like, a panic of others,
 // which names the context, who asked, and the use of all above it.

@@ -22,8 +22,8 @@ type Node struct {
 
 func Example() {
 	server := memctx.New("server")
-	conn := server.Child("conn", memctx.Ident("17"), memctx.Limit(64<<20))
-	request := conn.Child("request", memctx.Limit(1<<20))
+	conn := server.Child("conn", memctx.Config{Ident: "17", Limit: 64 << 20})
+	request := conn.Child("request", memctx.Config{Limit: 1 << 20})
 	n := arena.New[Node](request.Arena())
 	n.Text = arena.String(request.Arena(), "GET /")
 	fmt.Println(request.Path(), n.Text)
@@ -33,7 +33,7 @@ func Example() {
 }
 
 func ExampleNew() {
-	server := memctx.New("server", memctx.Limit(1<<30))
+	server := memctx.New("server", memctx.Config{Limit: 1 << 30})
 	defer server.Delete()
 	fmt.Println(server.Name(), server.Parent() == nil)
 	// Output: server true
@@ -42,7 +42,7 @@ func ExampleNew() {
 func ExampleContext_Child() {
 	server := memctx.New("server")
 	for i := range 3 {
-		server.Child("conn", memctx.Ident(fmt.Sprint(i)))
+		server.Child("conn", memctx.Config{Ident: fmt.Sprint(i)})
 	}
 	fmt.Println(server.Stats().Children)
 	server.Delete()
@@ -50,9 +50,9 @@ func ExampleContext_Child() {
 }
 
 func ExampleContext_TryChild() {
-	server := memctx.New("server", memctx.Limit(1<<20))
+	server := memctx.New("server", memctx.Config{Limit: 1 << 20})
 	defer server.Delete()
-	_, err := server.TryChild("import", memctx.Reserve(2<<20))
+	_, err := server.TryChild("import", memctx.Config{Reserve: 2 << 20})
 	fmt.Println(errors.Is(err, arena.ErrLimit))
 	// Output: true
 }
@@ -151,8 +151,8 @@ func ExampleContext_Stats() {
 
 func ExampleContext_Walk() {
 	server := memctx.New("server")
-	server.Child("conn", memctx.Ident("1")).Child("request")
-	server.Child("conn", memctx.Ident("2"))
+	server.Child("conn", memctx.Config{Ident: "1"}).Child("request")
+	server.Child("conn", memctx.Config{Ident: "2"})
 	server.Walk(func(c *memctx.Context, depth int) bool {
 		fmt.Println(strings.Repeat("  ", depth) + c.Path())
 		return true
@@ -224,8 +224,8 @@ func ExampleDumpOnSignal() {
 	defer stop()
 }
 
-func ExampleMaxAge() {
-	upload := memctx.New("upload", memctx.MaxAge(time.Nanosecond))
+func ExampleConfig_maxAge() {
+	upload := memctx.New("upload", memctx.Config{MaxAge: time.Nanosecond})
 	for upload.Stats().Age < time.Microsecond {
 	}
 	for _, l := range check.Leaks() {
@@ -253,8 +253,8 @@ func ExampleVerifyNone() {
 	_ = test
 }
 
-func ExampleIdent() {
-	conn := memctx.New("conn", memctx.Ident("10.0.0.7:4711"))
+func ExampleConfig_ident() {
+	conn := memctx.New("conn", memctx.Config{Ident: "10.0.0.7:4711"})
 	fmt.Println(conn.Name(), conn.Ident(), conn.Path())
 	conn.Delete()
 	// Output: conn 10.0.0.7:4711 conn[10.0.0.7:4711]
@@ -273,11 +273,11 @@ func ExampleContext_OnReset() {
 func ExampleContext_Retain() {
 	request := memctx.New("request")
 	line := arena.String(request.Arena(), "GET /")
-	request.Retain() // for the goroutine that writes the log
+	release := request.Retain() // for the goroutine that writes the log
 	done := make(chan bool)
 	go func() {
 		defer close(done)
-		defer request.Release()
+		defer release()
 		fmt.Println(line)
 	}()
 	request.Delete() // the memory stays for as long as the log needs it
@@ -290,7 +290,7 @@ func ExampleContext_Bump() {
 		word string
 		next *entry
 	}
-	index := memctx.New("index", memctx.Limit(1<<20))
+	index := memctx.New("index", memctx.Config{Limit: 1 << 20})
 	defer index.Delete()
 	b := index.Bump() // untyped: the garbage collector looks at a word of each chunk
 	var head *entry
@@ -302,9 +302,9 @@ func ExampleContext_Bump() {
 	// Output: two one true
 }
 
-func ExampleLimit() {
-	server := memctx.New("server", memctx.Limit(1<<20))
-	upload := server.Child("upload", memctx.Ident("a.zip"))
+func ExampleConfig_limit() {
+	server := memctx.New("server", memctx.Config{Limit: 1 << 20})
+	upload := server.Child("upload", memctx.Config{Ident: "a.zip"})
 	_, err := arena.TryMakeSlice[byte](upload.Arena(), 2<<20, 2<<20)
 	fmt.Println(errors.Is(err, arena.ErrLimit))
 	fmt.Println(err)
@@ -314,10 +314,10 @@ func ExampleLimit() {
 	// memory context server reached its limit: 2097152 bytes requested, 0 of 1048576 bytes in chunks; asked by server/upload[a.zip] with 0 bytes, below server with 0 of 1048576 bytes
 }
 
-func ExampleReserve() {
-	server := memctx.New("server", memctx.Limit(1<<20))
-	server.Child("shutdown", memctx.Reserve(1<<18)) // can always do its work
-	_, err := server.TryChild("cache", memctx.Reserve(1<<20))
+func ExampleConfig_reserve() {
+	server := memctx.New("server", memctx.Config{Limit: 1 << 20})
+	server.Child("shutdown", memctx.Config{Reserve: 1 << 18}) // can always do its work
+	_, err := server.TryChild("cache", memctx.Config{Reserve: 1 << 20})
 	fmt.Println(errors.Is(err, arena.ErrLimit))
 	server.Delete()
 	// Output: true

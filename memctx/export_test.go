@@ -181,3 +181,11 @@ func (c *Context) checkLedger(passed int) error {
 
 // IsSampled reports whether it was taken down where the context was made.
 func IsSampled(c *Context) bool { return c.site != nil }
+
+// Release gives back a lease, instead of the function that Retain returns, where there is
+// no place to keep that.
+func (c *Context) Release() {
+	if c != nil {
+		c.release()
+	}
+}

@@ -70,7 +70,7 @@ func (j *job) run() {
 	defer j.root.Delete()
 	j.made(j.root)
 	j.recovered(func() {
-		conn := j.made(j.root.Child("job conn", memctx.Reserve(2500)))
+		conn := j.made(j.root.Child("job conn", memctx.Config{Reserve: 2500}))
 		defer conn.Delete()
 		j.take(conn, 1)
 		for i := range 3 {
@@ -85,7 +85,7 @@ func (j *job) run() {
 }
 
 func (j *job) request(conn *memctx.Context, i int) {
-	request := j.made(conn.Child("job request", memctx.Limit(30_000)))
+	request := j.made(conn.Child("job request", memctx.Config{Limit: 30_000}))
 	request.Retain()
 	defer request.Release()
 	defer request.Delete()
@@ -105,7 +105,7 @@ func (j *job) request(conn *memctx.Context, i int) {
 		defer query.Delete()
 		j.take(query, 3)
 	}
-	held := j.made(request.Child("job query", memctx.Reserve(1000)))
+	held := j.made(request.Child("job query", memctx.Config{Reserve: 1000}))
 	held.Retain()
 	defer held.Release()
 	j.take(held, 7)
@@ -130,12 +130,12 @@ func (j *job) check(t *testing.T, what string) {
 	}
 }
 
-func newJob(opts ...memctx.Option) *job { return &job{root: memctx.New("job", opts...)} }
+func newJob(conf ...memctx.Config) *job { return &job{root: memctx.New("job", conf...)} }
 
 // Wherever a limit is reached nothing leaks, no callback is lost, and none runs
 // twice: the limit comes at each chunk in turn.
 func TestFaultAtEachChunk(t *testing.T) {
-	j := newJob(memctx.Limit(1 << 30))
+	j := newJob(memctx.Config{Limit: 1 << 30})
 	j.run()
 	j.check(t, "no fault")
 	if len(j.failures) > 0 || len(j.contexts) != 12 {
@@ -150,7 +150,7 @@ func TestFaultAtEachChunk(t *testing.T) {
 	limits = slices.Compact(limits)
 	reached := 0
 	for _, total := range limits {
-		j := newJob(memctx.Limit(total - 1))
+		j := newJob(memctx.Config{Limit: total - 1})
 		func() {
 			defer func() {
 				if r := recover(); r != nil { // from a callback of the root

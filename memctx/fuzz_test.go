@@ -111,14 +111,14 @@ func (m *treeModel) operate(p *program) {
 	}
 }
 
-// describe makes a node with the options that the program asks for.
-func (m *treeModel) describe(p *program) (*node, []memctx.Option) {
+// describe makes a node with the settings that the program asks for.
+func (m *treeModel) describe(p *program) (*node, memctx.Config) {
 	b := p.next()
 	n := &node{name: m.names[b%len(m.names)], state: "live"}
-	var opts []memctx.Option
+	var conf memctx.Config
 	if b >= 100 {
 		n.ident = fmt.Sprint(b)
-		opts = append(opts, memctx.Ident(n.ident))
+		conf.Ident = n.ident
 	}
 	switch p.next() % 6 {
 	case 0:
@@ -130,13 +130,13 @@ func (m *treeModel) describe(p *program) (*node, []memctx.Option) {
 		n.reserve = n.limit * (p.next() % 4) / 3
 	}
 	if n.limit > 0 {
-		opts = append(opts, memctx.Limit(n.limit))
+		conf.Limit = n.limit
 	}
 	if n.reserve > 0 {
-		opts = append(opts, memctx.Reserve(n.reserve))
+		conf.Reserve = n.reserve
 	}
 	n.isBound = n.limit > 0 || n.reserve > 0
-	return n, opts
+	return n, conf
 }
 
 // FuzzTree runs programs of operations on a forest of contexts, beside a model.

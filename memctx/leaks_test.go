@@ -57,7 +57,7 @@ func TestLeakOfRoot(t *testing.T) {
 	sampled(t)
 	var line string
 	drop := func(i int) {
-		root := memctx.New("dropped root", memctx.Ident(fmt.Sprint(i)))
+		root := memctx.New("dropped root", memctx.Config{Ident: fmt.Sprint(i)})
 		line = here(1)
 		root.OnReset(func() { t.Error("a callback of a dropped context ran") })
 		arena.New[int](root.Child("dropped below").Arena())
@@ -251,10 +251,10 @@ func TestLeakOfAge(t *testing.T) {
 	before := count(found("old", "aged"))
 	var line string
 	for range 3 {
-		server.Child("aged", memctx.MaxAge(time.Nanosecond))
+		server.Child("aged", memctx.Config{MaxAge: time.Nanosecond})
 		line = here(1)
 	}
-	server.Child("aged", memctx.MaxAge(time.Hour))
+	server.Child("aged", memctx.Config{MaxAge: time.Hour})
 	server.Child("aged")
 	was := before + 3
 	for server.Stats().Age < time.Millisecond {
@@ -267,7 +267,7 @@ func TestLeakOfAge(t *testing.T) {
 		wantStack(t, list[0].Stack, "TestLeakOfAge", line)
 	}
 	// A snapshot looks as well.
-	server.Child("aged too", memctx.MaxAge(time.Nanosecond))
+	server.Child("aged too", memctx.Config{MaxAge: time.Nanosecond})
 	last := server.Child("server")
 	for last.Stats().Age < time.Millisecond {
 	}

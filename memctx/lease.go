@@ -1,22 +1,37 @@
 package memctx
 
-// Retain takes a lease: the context's memory stays until as many calls of
-// [Context.Release], also over its Delete, and that of the contexts above it that
-// are deleted with it, unless somebody takes it back in the arena itself (see
-// [Context.Arena]). Who has a lease may go on using the context. Take it before
-// the context can be deleted: before starting the goroutine that outlives a
-// handler, not in it. Retain may be called from any goroutine. On a nil context
-// it does nothing. It panics after Delete, unless there is another lease.
-func (c *Context) Retain() {
+import "sync/atomic"
+
+// Retain takes a lease: the context's memory stays until release is called, also over
+// its Delete, and that of the contexts above it that are deleted with it, unless
+// somebody takes it back in the arena itself (see [Context.Arena]). Who has a lease
+// may go on using the context. Take it before the context can be deleted: before
+// starting the goroutine that outlives a handler, not in it.
+//
+// The function gives the lease back. Later calls of it do nothing. The last lease of a
+// deleted context ends it: its callbacks run, on the goroutine that calls release, and
+// those of the contexts above that waited for it. Each call of Retain is a lease of its
+// own.
+//
+// Retain and release may be called from any goroutine. The function of a nil context
+// does nothing. Retain panics after Delete, unless there is another lease.
+func (c *Context) Retain() (release func()) {
 	if c == nil {
-		return
+		return func() {}
 	}
 	if !c.tryRetain() {
 		c.unusable("Retain")
 	}
+	var lease atomic.Pointer[Context]
+	lease.Store(c)
+	return func() {
+		if c := lease.Swap(nil); c != nil {
+			c.release()
+		}
+	}
 }
 
-// tryRetain is Retain that reports false where Retain panics.
+// tryRetain takes a lease and reports true, unless the context has come to its end.
 func (c *Context) tryRetain() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,22 +42,9 @@ func (c *Context) tryRetain() bool {
 	return true
 }
 
-// Release gives a lease back. The last one of a deleted context ends it: its
-// callbacks run, on this goroutine, and those of the contexts above that waited
-// for it. Release may be called from any goroutine. On a nil context it does
-// nothing. It panics if there is no lease.
-func (c *Context) Release() {
-	if c == nil {
-		return
-	}
+// release gives a lease back.
+func (c *Context) release() {
 	c.mu.Lock()
-	if c.leases == 0 {
-		c.mu.Unlock()
-		if c.state.Load() == invalid {
-			c.unusable("Release")
-		}
-		panic("memctx: Release without Retain" + c.of())
-	}
 	c.leases--
 	c.mu.Unlock()
 	if c.claim() {
@@ -50,7 +52,7 @@ func (c *Context) Release() {
 	}
 }
 
-// deleteHeld is Delete and Release by the holder of a lease, who may be late: the
+// deleteHeld is Delete and release by the holder of a lease, who may be late: the
 // context may have been deleted with one above it.
 func (c *Context) deleteHeld() {
 	c.mu.Lock()

@@ -16,9 +16,9 @@ import (
 // The memory of a deleted context, and of those above that were deleted with it,
 // goes with the last lease; until then who has one works on.
 func TestLease(t *testing.T) {
-	server := memctx.New("server", memctx.Limit(1<<20))
+	server := memctx.New("server", memctx.Config{Limit: 1 << 20})
 	defer server.Delete()
-	conn := server.Child("conn", memctx.Reserve(1<<16))
+	conn := server.Child("conn", memctx.Config{Reserve: 1 << 16})
 	request, idle := conn.Child("request"), conn.Child("idle")
 	var ran []string
 	for _, c := range []*memctx.Context{conn, request, idle} {
@@ -48,7 +48,7 @@ func TestLease(t *testing.T) {
 
 	// The one above is deleted, and has no lease of its own.
 	testkit.PanicText(t, "memctx: Arena of the deleted context server/conn", func() { conn.Arena() })
-	testkit.PanicText(t, "memctx: Retain of the deleted context server/conn", conn.Retain)
+	testkit.PanicText(t, "memctx: Retain of the deleted context server/conn", func() { conn.Retain() })
 	testkit.PanicText(t, "memctx: Delete of the deleted context server/conn", conn.Delete)
 	testkit.PanicText(t, `memctx: Child("x") of the deleted context server/conn`, func() { conn.Child("x") })
 
@@ -88,7 +88,7 @@ func TestLeaseOfWork(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		conn := memctx.New("conn")
 		request := conn.Child("request")
-		request.Retain()
+		release := request.Retain()
 		ran := 0
 		request.OnReset(func() { ran++ })
 		if first {
@@ -98,11 +98,12 @@ func TestLeaseOfWork(t *testing.T) {
 		if ran != 0 {
 			t.Error("ended in spite of the lease")
 		}
-		request.Release()
+		for range 3 { // of which the first counts
+			release()
+		}
 		if ran != 1 || memctx.StateOf(request) != "gone" {
 			t.Errorf("%d callbacks ran; it is %s", ran, memctx.StateOf(request))
 		}
-		testkit.PanicText(t, "memctx: Release without Retain of conn/request", request.Release)
 		if !first {
 			conn.Delete()
 		}
@@ -247,10 +248,9 @@ func TestDeleteByHolder(t *testing.T) {
 func TestRetainInCallback(t *testing.T) {
 	c := memctx.New("late")
 	c.OnReset(func() {
-		testkit.PanicText(t, "memctx: Retain of the deleted context late", c.Retain)
+		testkit.PanicText(t, "memctx: Retain of the deleted context late", func() { c.Retain() })
 		testkit.PanicText(t, `memctx: Child("x") of the deleted context late`, func() { c.Child("x") })
 		testkit.PanicText(t, "memctx: SetParent of the deleted context late", func() { c.SetParent(nil) })
-		testkit.PanicText(t, "memctx: Release without Retain of late", c.Release)
 		c.Abandon() // changes nothing any more
 	})
 	c.Delete()
@@ -314,4 +314,35 @@ func TestLeasesConcurrent(t *testing.T) {
 		checkAll(t, server, conn, request)
 	}
 	checkNames(t, "server", "conn", "request", "query")
+}
+
+// TestReleaseOnce calls the functions of two leases many times, from many goroutines: each
+// gives back its own lease, once. That of a nil context does nothing.
+func TestReleaseOnce(t *testing.T) {
+	for range 100 {
+		c := memctx.New("once")
+		first, second := c.Retain(), c.Retain()
+		var ran atomic.Int64
+		c.OnReset(func() { ran.Add(1) })
+		c.Delete()
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				first()
+				first()
+			}()
+		}
+		wg.Wait()
+		if ran.Load() != 0 || memctx.StateOf(c) != "ended" {
+			t.Fatalf("one lease of two was given back, and it is %s", memctx.StateOf(c))
+		}
+		second()
+		first()
+		if ran.Load() != 1 || memctx.StateOf(c) != "gone" {
+			t.Fatalf("%d callbacks ran; it is %s", ran.Load(), memctx.StateOf(c))
+		}
+	}
+	(*memctx.Context)(nil).Retain()()
 }

@@ -26,11 +26,11 @@ func refused(t testing.TB, c *memctx.Context, bytes int) *arena.LimitError {
 
 // A limit holds for a context and all below it, to the byte.
 func TestLimit(t *testing.T) {
-	server := memctx.New("server", memctx.Limit(100_000))
+	server := memctx.New("server", memctx.Config{Limit: 100_000})
 	defer server.Delete()
-	conn := server.Child("conn", memctx.Ident("17"), memctx.Limit(60_000))
+	conn := server.Child("conn", memctx.Config{Ident: "17", Limit: 60_000})
 	request := conn.Child("request")
-	other := server.Child("conn", memctx.Ident("18"))
+	other := server.Child("conn", memctx.Config{Ident: "18"})
 	fill(t, server, 10_000)
 	fill(t, conn, 20_000)
 	fill(t, request, 30_000)
@@ -90,7 +90,7 @@ func TestLimit(t *testing.T) {
 // What is idle in the arena that asks makes room; and where there is room for less
 // than a chunk of the size that growth would like, the chunk is smaller.
 func TestLimitOfSmallValues(t *testing.T) {
-	root := memctx.New("root", memctx.Limit(10_000))
+	root := memctx.New("root", memctx.Config{Limit: 10_000})
 	defer root.Delete()
 	c := root.Child("small values")
 	n := 0
@@ -126,7 +126,7 @@ func TestLimitBelowWarm(t *testing.T) {
 		if w := before.Warm; w.Idle != 1 || w.Reserved < 3000 {
 			t.Fatalf("nothing to see: %v", w)
 		}
-		c := root.Child("too warm", memctx.Limit(limit))
+		c := root.Child("too warm", memctx.Config{Limit: limit})
 		s := c.Arena().Stats()
 		if fits := before.Warm.Reserved <= limit; fits && s.Reserved != before.Warm.Reserved || !fits && s.Reserved != 0 {
 			t.Errorf("%d bytes, of %d that were warm, below a limit of %d", s.Reserved, before.Warm.Reserved, limit)
@@ -146,9 +146,9 @@ func TestLimitBelowWarm(t *testing.T) {
 // What is set aside is taken ahead, sure for those who have it, and given back at
 // the end.
 func TestReserve(t *testing.T) {
-	server := memctx.New("server", memctx.Limit(100_000))
+	server := memctx.New("server", memctx.Config{Limit: 100_000})
 	defer server.Delete()
-	log := server.Child("log", memctx.Reserve(30_000))
+	log := server.Child("log", memctx.Config{Reserve: 30_000})
 	if s := log.Stats(); s.Reserve != 30_000 || s.Total.Bytes != 0 || memctx.Taken(server) != 30_000 {
 		t.Errorf("%v; the server counts %d", s, memctx.Taken(server))
 	}
@@ -181,7 +181,7 @@ func TestReserve(t *testing.T) {
 	checkAll(t, server, entry)
 
 	// Reserves within reserves are not counted twice.
-	inner := log.Child("inner", memctx.Reserve(20_000), memctx.Limit(25_000))
+	inner := log.Child("inner", memctx.Config{Reserve: 20_000, Limit: 25_000})
 	if memctx.Taken(server) != 30_000 {
 		t.Errorf("the server counts %d", memctx.Taken(server))
 	}
@@ -195,8 +195,8 @@ func TestReserve(t *testing.T) {
 	checkAll(t, server)
 
 	// There is no room for a third.
-	a := server.Child("log", memctx.Reserve(60_000))
-	_, err := server.TryChild("log", memctx.Ident("2"), memctx.Reserve(10_001))
+	a := server.Child("log", memctx.Config{Reserve: 60_000})
+	_, err := server.TryChild("log", memctx.Config{Ident: "2", Reserve: 10_001})
 	var le *arena.LimitError
 	if !errors.As(err, &le) {
 		t.Fatalf("error %v", err)
@@ -207,10 +207,10 @@ func TestReserve(t *testing.T) {
 	if !reflect.DeepEqual(*le, want) {
 		t.Errorf("error %+v\nwant  %+v", *le, want)
 	}
-	if r, _ := testkit.Panic(t, func() { server.Child("log", memctx.Ident("2"), memctx.Reserve(10_001)) }).(error); !isLimit(r) {
+	if r, _ := testkit.Panic(t, func() { server.Child("log", memctx.Config{Ident: "2", Reserve: 10_001}) }).(error); !isLimit(r) {
 		t.Errorf("panics with %v", r)
 	}
-	b, err := server.TryChild("log", memctx.Reserve(10_000))
+	b, err := server.TryChild("log", memctx.Config{Reserve: 10_000})
 	if err != nil || b == nil {
 		t.Errorf("error %v", err)
 	}
@@ -229,27 +229,27 @@ func TestReserve(t *testing.T) {
 
 // Numbers at the end of what an int holds do not wrap around.
 func TestHugeLimits(t *testing.T) {
-	root := memctx.New("root", memctx.Limit(math.MaxInt), memctx.Reserve(math.MaxInt))
+	root := memctx.New("root", memctx.Config{Limit: math.MaxInt, Reserve: math.MaxInt})
 	defer root.Delete()
-	a := root.Child("a", memctx.Reserve(math.MaxInt))
-	if _, err := root.TryChild("b", memctx.Reserve(1)); !isLimit(err) {
+	a := root.Child("a", memctx.Config{Reserve: math.MaxInt})
+	if _, err := root.TryChild("b", memctx.Config{Reserve: 1}); !isLimit(err) {
 		t.Errorf("error %v", err)
 	}
-	below := a.Child("below", memctx.Reserve(1000), memctx.Limit(math.MaxInt))
+	below := a.Child("below", memctx.Config{Reserve: 1000, Limit: math.MaxInt})
 	fill(t, below, 5000)
 	checkAll(t, root)
-	small := below.Child("small", memctx.Limit(1000))
+	small := below.Child("small", memctx.Config{Limit: 1000})
 	if le := refused(t, small, 1001); le.Name != "root/a/below/small" {
 		t.Errorf("error %+v", le)
 	}
 	root.Reset()
 	// Without a limit, sums that no number holds are refused, too.
-	free := memctx.New("root", memctx.Reserve(1))
+	free := memctx.New("root", memctx.Config{Reserve: 1})
 	defer free.Delete()
-	if _, err := free.TryChild("a", memctx.Reserve(math.MaxInt)); err != nil {
+	if _, err := free.TryChild("a", memctx.Config{Reserve: math.MaxInt}); err != nil {
 		t.Error(err)
 	}
-	if _, err := free.TryChild("a", memctx.Reserve(math.MaxInt)); !isLimit(err) {
+	if _, err := free.TryChild("a", memctx.Config{Reserve: math.MaxInt}); !isLimit(err) {
 		t.Errorf("error %v", err)
 	}
 	checkAll(t, root, free)
@@ -264,7 +264,7 @@ func TestLimitConcurrent(t *testing.T) {
 		each = 500
 	}
 	const limit = 150_000
-	server := memctx.New("server", memctx.Limit(limit))
+	server := memctx.New("server", memctx.Config{Limit: limit})
 	defer server.Delete()
 	var live, most atomic.Int64 // bytes that workers know they have
 	var done atomic.Bool
@@ -286,15 +286,15 @@ func TestLimitConcurrent(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			var opts []memctx.Option
+			var conf memctx.Config
 			if w%3 == 1 {
-				opts = append(opts, memctx.Limit(limit/3))
+				conf.Limit = limit / 3
 			}
 			if w%3 == 2 {
-				opts = append(opts, memctx.Reserve(limit/10))
+				conf.Reserve = limit / 10
 			}
 			for n := range each {
-				request, err := server.TryChild("request", opts...)
+				request, err := server.TryChild("request", conf)
 				if err != nil {
 					continue
 				}

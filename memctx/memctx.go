@@ -11,6 +11,7 @@ import (
 	"github.com/haven-mem/haven/bump"
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/clock"
+	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/registry"
 )
@@ -19,7 +20,7 @@ import (
 // it ends before it does. Make one with [New] or [Context.Child].
 //
 // A Context is for one goroutine at a time, as is the arena it hands out. Child,
-// Retain, Release, Abandon, Stats, Walk and what describes the context may be
+// Retain, Abandon, Stats, Walk and what describes the context may be
 // called from any goroutine at any time, and different contexts of a tree may be
 // used by different goroutines.
 //
@@ -82,13 +83,13 @@ const (
 
 var roots registry.List[Context]
 
-// New returns a context without a parent. It panics if name is empty, and if an
-// option does not fit: see each of them.
+// New returns a context without a parent, with the settings of conf, of which there is one
+// or none. It panics if name is empty, and if a setting is out of its range; see [Config].
 //
 // A root that is dropped before its end goes to the garbage collector with all
 // below it, callbacks are not run, and the leak finder counts it.
-func New(name string, opts ...Option) *Context {
-	c, err := (*Context)(nil).add("New", name, opts)
+func New(name string, conf ...Config) *Context {
+	c, err := (*Context)(nil).add("New", name, conf)
 	if err != nil {
 		panic(err)
 	}
@@ -99,10 +100,10 @@ func New(name string, opts ...Option) *Context {
 // before. It may be called from any goroutine. It costs some hundred nanoseconds.
 // A child of nil is nil.
 //
-// Child panics if name is empty, if an option does not fit, if c is deleted, and
-// with an [*arena.LimitError] if there is no room for what [Reserve] asks.
-func (c *Context) Child(name string, opts ...Option) *Context {
-	child, err := c.TryChild(name, opts...)
+// Child panics if name is empty, if a setting is out of its range, if c is deleted, and
+// with an [*arena.LimitError] if there is no room for what Config.Reserve asks.
+func (c *Context) Child(name string, conf ...Config) *Context {
+	child, err := c.TryChild(name, conf...)
 	if err != nil {
 		panic(err)
 	}
@@ -111,26 +112,22 @@ func (c *Context) Child(name string, opts ...Option) *Context {
 
 // TryChild is [Context.Child] that returns the [*arena.LimitError] with which
 // Child panics.
-func (c *Context) TryChild(name string, opts ...Option) (*Context, error) {
+func (c *Context) TryChild(name string, conf ...Config) (*Context, error) {
 	if c == nil {
 		return nil, nil
 	}
-	return c.add("Child", name, opts)
+	return c.add("Child", name, conf)
 }
 
 // add makes a context below c, or a root.
-func (c *Context) add(op, name string, opts []Option) (*Context, error) {
+func (c *Context) add(op, name string, given []Config) (*Context, error) {
 	if name == "" {
 		panic(fmt.Sprintf("memctx: %s%s with an empty name: want the name of a kind of work, like \"request\"", op, c.of()))
 	}
-	n := &Context{kind: c.kindOf(name), created: clock.Now()}
-	n.ledger.ctx = n
-	for _, o := range opts {
-		if o.apply != nil { // the zero Option sets nothing
-			o.apply(n)
-		}
-	}
-	n.checkOptions(op, name, c)
+	conf := config.Optional("memctx", op, given)
+	conf.check(op, name, c)
+	n := &Context{kind: c.kindOf(name), ident: conf.Ident, created: clock.Now(), maxAge: conf.MaxAge}
+	n.ledger.ctx, n.ledger.limit, n.ledger.reserve = n, conf.Limit, conf.Reserve
 	if n.maxAge > 0 {
 		aging.Store(true)
 	}

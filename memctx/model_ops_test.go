@@ -13,19 +13,19 @@ import (
 
 func (m *treeModel) root(p *program) {
 	m.op = "New"
-	n, opts := m.describe(p)
-	n.mc = memctx.New(n.name, opts...)
+	n, conf := m.describe(p)
+	n.mc = memctx.New(n.name, conf)
 	m.nodes = append(m.nodes, n)
 }
 
 func (m *treeModel) child(parent *node, p *program) {
-	n, opts := m.describe(p)
+	n, conf := m.describe(p)
 	m.op = "Child of " + parent.path()
 	if !parent.usable() {
-		m.misuse(fmt.Sprintf("Child(%q)", n.name), parent, func() { parent.mc.Child(n.name, opts...) })
+		m.misuse(fmt.Sprintf("Child(%q)", n.name), parent, func() { parent.mc.Child(n.name, conf) })
 		return
 	}
-	mc, err := parent.mc.TryChild(n.name, opts...)
+	mc, err := parent.mc.TryChild(n.name, conf)
 	n.mc, n.parent = mc, parent
 	if parent.forsaken {
 		n.state, n.forsaken = "abandoned", true
@@ -252,22 +252,24 @@ func (m *treeModel) setParent(n, p *node) {
 func (m *treeModel) retain(n *node) {
 	m.op = "Retain of " + n.path()
 	if !n.usable() {
-		m.misuse("Retain", n, n.mc.Retain)
+		m.misuse("Retain", n, func() { n.mc.Retain() })
 		return
 	}
 	n.leases++
-	n.mc.Retain()
+	n.releases = append(n.releases, n.mc.Retain())
 }
 
 func (m *treeModel) release(n *node) {
-	m.op = "Release of " + n.path()
-	if n.leases == 0 {
-		m.last = "memctx: Release without Retain of " + n.path()
-	} else {
+	m.op = "release of " + n.path()
+	if n.leases > 0 {
 		n.leases--
 		m.tryEnd(n)
+		last := len(n.releases) - 1
+		n.released, n.releases = n.releases[last], n.releases[:last]
 	}
-	m.do(n.mc.Release)
+	if n.released != nil {
+		m.do(n.released) // which does nothing if it was called before
+	}
 }
 
 func (m *treeModel) abandon(n *node) {

@@ -27,6 +27,8 @@ type node struct {
 	state    string
 	forsaken bool
 	leases   int
+	releases []func()
+	released func() // the last of them that was called
 	resets   uint64
 
 	limit, reserve int

@@ -27,17 +27,17 @@ func TestSetParentInCallback(t *testing.T) {
 		{"x", "y", "x"}, {"x", "z", "y"}, {"z", "x", "y"}, {"x", "no context", "x"},
 	} {
 		for _, when := range []string{"before", "after"} { // the context is gone
-			for _, opts := range [][]memctx.Option{nil, {memctx.Limit(1 << 19)}, {memctx.Reserve(10_000)}, {memctx.Reserve(70_000)}} {
-				title := fmt.Sprintf("%v, %s, %d options", route, when, len(opts))
-				top := memctx.New("top", memctx.Limit(1<<20))
-				p := place{top.Child("tenant", memctx.Limit(1<<19)), top.Child("tenant", memctx.Limit(1<<19), memctx.Reserve(90_000)), memctx.New("tenant")}
+			for _, conf := range []memctx.Config{{}, {Limit: 1 << 19}, {Reserve: 10_000}, {Reserve: 70_000}} {
+				title := fmt.Sprintf("%v, %s, %+v", route, when, conf)
+				top := memctx.New("top", memctx.Config{Limit: 1 << 20})
+				p := place{top.Child("tenant", memctx.Config{Limit: 1 << 19}), top.Child("tenant", memctx.Config{Limit: 1 << 19, Reserve: 90_000}), memctx.New("tenant")}
 				alone := memctx.Taken(top)
 				func() {
 					job := memctx.New("job")
 					if err := job.SetParent(in(route[0], p)); err != nil {
 						t.Fatal(err)
 					}
-					stage := job.Child("stage", opts...)
+					stage := job.Child("stage", conf)
 					lost := stage.Child("lost")
 					fill(t, lost, left)
 					fill(t, job, 3000)
@@ -81,11 +81,11 @@ func TestSetParentInCallback(t *testing.T) {
 
 // The limit that was moved away from holds as before.
 func TestSetParentInCallbackKeepsLimit(t *testing.T) {
-	top := memctx.New("top", memctx.Limit(1<<20))
+	top := memctx.New("top", memctx.Config{Limit: 1 << 20})
 	defer top.Delete()
 	func() {
 		job := top.Child("job")
-		stage := job.Child("stage", memctx.Limit(1<<20))
+		stage := job.Child("stage", memctx.Config{Limit: 1 << 20})
 		lost := stage.Child("lost")
 		fill(t, lost, 600_000)
 		lost.Abandon()
@@ -116,9 +116,9 @@ func TestSetParentInCallbackKeepsLimit(t *testing.T) {
 // the sums are what they were.
 func TestSetParentMeetsClaims(t *testing.T) {
 	rounds := fewer(300, 60)
-	top := memctx.New("top", memctx.Limit(1<<30))
+	top := memctx.New("top", memctx.Config{Limit: 1 << 30})
 	defer top.Delete()
-	x, y := top.Child("tenant", memctx.Limit(1<<29)), top.Child("tenant", memctx.Reserve(50_000))
+	x, y := top.Child("tenant", memctx.Config{Limit: 1 << 29}), top.Child("tenant", memctx.Config{Reserve: 50_000})
 	z := memctx.New("tenant")
 	defer z.Delete()
 	alone := memctx.Taken(top)
@@ -131,11 +131,12 @@ func TestSetParentMeetsClaims(t *testing.T) {
 				job := x.Child("job")
 				stages := make([]*memctx.Context, 20)
 				for k := range stages {
-					var opts []memctx.Option
+					var conf memctx.Config
 					if k%2 == 0 {
-						opts = append(opts, memctx.Reserve(700*(k%4)), memctx.Limit(1<<20))
+						conf.Reserve = 700 * (k % 4)
+						conf.Limit = 1 << 20
 					}
-					stages[k] = job.Child("stage", opts...)
+					stages[k] = job.Child("stage", conf)
 					arena.MakeSlice[byte](stages[k].Arena(), 1000, 1000)
 					stages[k].Arena().OnReset(runtime.Gosched) // it is gone, and still in the tree
 					lost := stages[k].Child("lost")

@@ -78,7 +78,7 @@ func TestSetParentErrors(t *testing.T) {
 	root := memctx.New("root")
 	defer root.Delete()
 	a := root.Child("a")
-	b := a.Child("b", memctx.Ident("1"))
+	b := a.Child("b", memctx.Config{Ident: "1"})
 	lost := root.Child("lost")
 	below := lost.Child("below")
 	lost.Abandon()
@@ -137,14 +137,14 @@ func TestSetParentErrors(t *testing.T) {
 
 // What a subtree holds of the limits above moves along, exactly.
 func TestSetParentMovesLimits(t *testing.T) {
-	top := memctx.New("top", memctx.Limit(1<<20))
+	top := memctx.New("top", memctx.Config{Limit: 1 << 20})
 	defer top.Delete()
-	x := top.Child("tenant", memctx.Ident("x"), memctx.Limit(300_000))
-	y := top.Child("tenant", memctx.Ident("y"), memctx.Reserve(150_000))
-	z := memctx.New("tenant", memctx.Ident("z"))
+	x := top.Child("tenant", memctx.Config{Ident: "x", Limit: 300_000})
+	y := top.Child("tenant", memctx.Config{Ident: "y", Reserve: 150_000})
+	z := memctx.New("tenant", memctx.Config{Ident: "z"})
 	defer z.Delete()
 	job := x.Child("work")
-	part, bound, ahead := job.Child("work"), job.Child("work", memctx.Limit(50_000)), job.Child("work", memctx.Reserve(60_000))
+	part, bound, ahead := job.Child("work"), job.Child("work", memctx.Config{Limit: 50_000}), job.Child("work", memctx.Config{Reserve: 60_000})
 	below := bound.Child("work")
 	for c, n := range map[*memctx.Context]int{x: 1000, y: 2000, job: 4000, part: 8000, bound: 16_000, below: 20_000, ahead: 32_000} {
 		fill(t, c, n)
@@ -190,14 +190,14 @@ func TestSetParentMovesLimits(t *testing.T) {
 
 // A limit above the new place that has no room leaves all as it was.
 func TestSetParentLimit(t *testing.T) {
-	top := memctx.New("top", memctx.Limit(200_000))
+	top := memctx.New("top", memctx.Config{Limit: 200_000})
 	defer top.Delete()
-	x := top.Child("tenant", memctx.Ident("x"), memctx.Limit(150_000))
-	y := top.Child("tenant", memctx.Ident("y"), memctx.Limit(100_000))
+	x := top.Child("tenant", memctx.Config{Ident: "x", Limit: 150_000})
+	y := top.Child("tenant", memctx.Config{Ident: "y", Limit: 100_000})
 	job := x.Child("work")
 	list := []*memctx.Context{job}
 	for i := range 10 { // parts that fit one by one
-		c := list[i/2].Child("work", memctx.Ident(fmt.Sprint(i)))
+		c := list[i/2].Child("work", memctx.Config{Ident: fmt.Sprint(i)})
 		fill(t, c, 10_000)
 		list = append(list, c)
 	}
@@ -238,7 +238,7 @@ func TestSetParentLimit(t *testing.T) {
 	top.Reset()
 
 	// Unless the place before keeps what it set aside.
-	keeps := top.Child("tenant", memctx.Reserve(60_000))
+	keeps := top.Child("tenant", memctx.Config{Reserve: 60_000})
 	x, y = keeps.Child("work"), top.Child("work")
 	fill(t, x, 60_000)
 	fill(t, y, 90_000)
@@ -260,16 +260,16 @@ func TestSetParentLimit(t *testing.T) {
 func TestSetParentConcurrent(t *testing.T) {
 	rounds := fewer(10_000, 3000)
 	const limit = 200_000
-	top := memctx.New("top", memctx.Limit(limit))
+	top := memctx.New("top", memctx.Config{Limit: limit})
 	defer top.Delete()
-	x, y := top.Child("tenant", memctx.Limit(limit/2)), top.Child("tenant", memctx.Limit(limit/2), memctx.Reserve(30_000))
+	x, y := top.Child("tenant", memctx.Config{Limit: limit / 2}), top.Child("tenant", memctx.Config{Limit: limit / 2, Reserve: 30_000})
 	job := x.Child("work")
-	inner := job.Child("work", memctx.Limit(limit/4))
+	inner := job.Child("work", memctx.Config{Limit: limit / 4})
 	var done atomic.Bool
 	var wg sync.WaitGroup
 	var granted, refused, moved atomic.Int64
 	for i, parent := range []*memctx.Context{job, inner, job.Child("work"), x, y, top} {
-		c := parent.Child("work", memctx.Ident(fmt.Sprint(i)))
+		c := parent.Child("work", memctx.Config{Ident: fmt.Sprint(i)})
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -346,8 +346,8 @@ func TestSetParentMeetsDelete(t *testing.T) {
 		rounds = 300
 	}
 	for i := range rounds {
-		root := memctx.New("root", memctx.Limit(1<<20))
-		from, to := root.Child("from"), root.Child("to", memctx.Limit(1<<19))
+		root := memctx.New("root", memctx.Config{Limit: 1 << 20})
+		from, to := root.Child("from"), root.Child("to", memctx.Config{Limit: 1 << 19})
 		c := from.Child("moves")
 		arena.New[int](c.Arena())
 		for range i % 100 { // so that the move takes its time

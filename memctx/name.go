@@ -25,7 +25,7 @@ type kind struct {
 }
 
 // maxKinds bounds the names that are told apart. A program that makes up names as
-// it runs should use [Ident]; if it does not, the names beyond share one kind.
+// it runs should use Config.Ident; if it does not, the names beyond share one kind.
 const maxKinds = 4096
 
 const otherNames = "(other names)"
@@ -78,7 +78,7 @@ func (c *Context) Name() string {
 	return c.kind.name
 }
 
-// Ident returns what the option [Ident] gave, or "".
+// Ident returns what Config.Ident gave, or "".
 func (c *Context) Ident() string {
 	if c == nil {
 		return ""

@@ -73,10 +73,10 @@ func TestProfileWays(t *testing.T) {
 	}
 	add(server, "ways server", 0)
 	for i := range 3 {
-		conn := server.Child("conn", memctx.Ident(fmt.Sprint(i)))
+		conn := server.Child("conn", memctx.Config{Ident: fmt.Sprint(i)})
 		add(conn, "conn<ways server", 1000*i)
 		for j := range 4 {
-			request := conn.Child("request", memctx.Ident(fmt.Sprint(j)))
+			request := conn.Child("request", memctx.Config{Ident: fmt.Sprint(j)})
 			add(request, "request<conn<ways server", 100_000*j)
 			add(request.Child("conn"), "conn<request<conn<ways server", 50)
 		}

@@ -67,10 +67,10 @@ func TestReportText(t *testing.T) {
 	if !inChild(t) {
 		return
 	}
-	server := memctx.New("server", memctx.Limit(1<<20))
-	conn := server.Child("conn", memctx.Ident("17"), memctx.Reserve(60_000))
+	server := memctx.New("server", memctx.Config{Limit: 1 << 20})
+	conn := server.Child("conn", memctx.Config{Ident: "17", Reserve: 60_000})
 	request := conn.Child("request")
-	gone := server.Child("conn", memctx.Ident("18"))
+	gone := server.Child("conn", memctx.Config{Ident: "18"})
 	fill(t, server, 1000)
 	fill(t, conn, 40_000)
 	fill(t, request, 3000)
@@ -157,7 +157,7 @@ func TestReportSections(t *testing.T) {
 	node := cache.Alloc()
 	buffers := pool.NewBytes(pool.BytesConfig{Name: "buffers"})
 	buffers.Put(buffers.Get(1000))
-	old := memctx.New("old", memctx.MaxAge(1))
+	old := memctx.New("old", memctx.Config{MaxAge: 1})
 	for time.Since(old.Stats().Created) < 10 {
 	}
 	text := report(t, memctx.ReportOptions{}, "")
@@ -182,8 +182,8 @@ func TestReportQuotes(t *testing.T) {
 		"quote ä % \"x\" (y)":   "quote ä % \"x\" (y)",
 		"quote \xff\xfe\x00 \t": `"quote \xff\xfe\x00 \t"`,
 	} {
-		mc := memctx.New(name, memctx.MaxAge(1))
-		child := mc.Child("quote x", memctx.Ident(name))
+		mc := memctx.New(name, memctx.Config{MaxAge: 1})
+		child := mc.Child("quote x", memctx.Config{Ident: name})
 		text := report(t, memctx.ReportOptions{Of: mc}, "")
 		for _, unwanted := range []string{"\x1b", "\u202e", "\x9b3", "\x00", "two\nlines"} {
 			if strings.Contains(text, unwanted) {
@@ -224,9 +224,9 @@ func TestReportErrors(t *testing.T) {
 
 // The JSON is a Snapshot, whole.
 func TestReportJSON(t *testing.T) {
-	server := memctx.New("json server", memctx.Limit(1<<20))
+	server := memctx.New("json server", memctx.Config{Limit: 1 << 20})
 	defer server.Delete()
-	conn := server.Child("json conn", memctx.Ident("\x00<1>"), memctx.Reserve(1000))
+	conn := server.Child("json conn", memctx.Config{Ident: "\x00<1>", Reserve: 1000})
 	arena.New[[100]int](conn.Arena())
 	cache := slab.NewCache(slab.Config[int]{Name: "json cache"})
 	p := cache.Alloc()

@@ -78,13 +78,13 @@ func TestSnapshotAddsUp(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		all := []*memctx.Context{memctx.New("random")}
-		var opts []memctx.Option
 		for range rng.IntN(400) {
-			opts = opts[:0]
+			var conf memctx.Config
 			if rng.IntN(4) == 0 {
-				opts = append(opts, memctx.Limit(1<<30), memctx.Ident(fmt.Sprint(rng.IntN(9))))
+				conf.Limit = 1 << 30
+				conf.Ident = fmt.Sprint(rng.IntN(9))
 			}
-			c := all[rng.IntN(len(all))].Child("random", opts...)
+			c := all[rng.IntN(len(all))].Child("random", conf)
 			all = append(all, c)
 			for range rng.IntN(5) {
 				arena.MakeSlice[byte](c.Arena(), 0, 1+rng.IntN(3000))
@@ -116,7 +116,7 @@ func TestSnapshotOfManyChildren(t *testing.T) {
 	defer root.Delete()
 	hidden := 0
 	for i := range 250 {
-		c := root.Child("many", memctx.Ident(fmt.Sprint(i)))
+		c := root.Child("many", memctx.Config{Ident: fmt.Sprint(i)})
 		size := 500 + i*1009%250 // each once
 		fill(t, c.Child("many below"), size)
 		if size < 500+150 {
@@ -140,7 +140,7 @@ func TestSnapshotOfManyChildren(t *testing.T) {
 	// With a hundred, nothing is left out or put in another order.
 	root.Reset()
 	for i := range 100 {
-		fill(t, root.Child("many", memctx.Ident(fmt.Sprint(i))), 500+i)
+		fill(t, root.Child("many", memctx.Config{Ident: fmt.Sprint(i)}), 500+i)
 	}
 	rows = rowsOf(t, "many root")
 	if len(rows) != 101 || rows[0].More != 0 || rows[1].Ident != "0" || rows[100].Ident != "99" {
@@ -231,7 +231,7 @@ func TestSnapshotPaths(t *testing.T) {
 
 // The peak of a context is that of its arena; below a limit that of the subtree.
 func TestPeaks(t *testing.T) {
-	root := memctx.New("peaks", memctx.Limit(1<<20))
+	root := memctx.New("peaks", memctx.Config{Limit: 1 << 20})
 	defer root.Delete()
 	a, b := root.Child("peaks"), root.Child("peaks")
 	fill(t, a, 50_000)

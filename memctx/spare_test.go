@@ -15,7 +15,7 @@ import (
 func TestSpare(t *testing.T) {
 	for _, where := range []string{"above", "below", "nowhere"} {
 		names := map[string]string{"above": freshName("above"), "below": freshName("below")}
-		root := memctx.New("root", memctx.Limit(1<<20))
+		root := memctx.New("root", memctx.Config{Limit: 1 << 20})
 		above := root.Child(names["above"])
 		below := above.Child(names["below"])
 		texts := map[string]string{"nowhere": "constant"}

@@ -64,7 +64,7 @@ func TestVerifyNoneWithoutStale(t *testing.T) {
 func TestWatchedIsNotCharged(t *testing.T) {
 	testkit.NeedsReuse(t)
 	check.VerifyNoStale(t)
-	root := memctx.New("watched", memctx.Limit(200_000))
+	root := memctx.New("watched", memctx.Config{Limit: 200_000})
 	defer root.Delete()
 	for i := range 100 {
 		c := root.Child("watched below")

@@ -95,9 +95,9 @@ func walked(c *memctx.Context) (list []string) {
 func TestPlace(t *testing.T) {
 	server := memctx.New("server")
 	defer server.Delete()
-	conn := server.Child("conn", memctx.Ident("17"), memctx.Option{})
+	conn := server.Child("conn", memctx.Config{Ident: "17"})
 	request := conn.Child("request")
-	other := server.Child("conn", memctx.Ident("18"))
+	other := server.Child("conn", memctx.Config{Ident: "18"})
 	for _, x := range []struct {
 		c                 *memctx.Context
 		name, ident, path string
@@ -137,7 +137,7 @@ func TestWalk(t *testing.T) {
 	root := memctx.New("walk")
 	defer root.Delete()
 	for i := range 3 {
-		c := root.Child("conn", memctx.Ident(fmt.Sprint(i)))
+		c := root.Child("conn", memctx.Config{Ident: fmt.Sprint(i)})
 		c.Child("request")
 		c.Child("request").Child("query")
 	}
@@ -228,7 +228,7 @@ func TestArenaIsWarm(t *testing.T) {
 	defer server.Delete()
 	before := memctx.NameStats{}
 	for i := range 5 {
-		c := server.Child(name, memctx.Ident(fmt.Sprint(i)))
+		c := server.Child(name, memctx.Config{Ident: fmt.Sprint(i)})
 		if s := c.Stats(); s.Own.Bytes != 0 {
 			t.Errorf("%v before it was used", s)
 		}
@@ -277,12 +277,12 @@ func TestArenaIsWarm(t *testing.T) {
 func TestSteady(t *testing.T) {
 	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
-	server := memctx.New("steady server", memctx.Limit(1<<20))
+	server := memctx.New("steady server", memctx.Config{Limit: 1 << 20})
 	defer server.Delete()
 	check.SampleStacks(0)
 	defer check.SampleStacks(128)
 	n := testing.AllocsPerRun(200, func() {
-		c := server.Child("steady", memctx.Limit(1<<16))
+		c := server.Child("steady", memctx.Config{Limit: 1 << 16})
 		for range 2 {
 			c.Reset()
 			for range 100 {
@@ -303,18 +303,17 @@ func TestNilContext(t *testing.T) {
 		t.Error("a nil context has an arena")
 	}
 	*arena.New[int](c.Arena()) = 1
-	if x := c.Child("x", memctx.Limit(-1)); x != nil {
+	if x := c.Child("x", memctx.Config{Limit: -1}); x != nil {
 		t.Error("a nil context has a child")
 	}
-	if x, err := c.TryChild("", memctx.Ident("1")); x != nil || err != nil {
+	if x, err := c.TryChild("", memctx.Config{Ident: "1"}); x != nil || err != nil {
 		t.Error("a nil context has a child")
 	}
 	ran := false
 	c.OnReset(func() { ran = true })
 	c.Reset()
 	c.ResetChildren()
-	c.Retain()
-	c.Release()
+	c.Retain()()
 	c.Abandon()
 	c.Delete()
 	c.Delete()
@@ -387,10 +386,10 @@ func smallStack(t *testing.T) (ok bool) {
 }
 
 // chain makes a tree of one branch, and returns all of it.
-func chain(depth int, opts ...memctx.Option) []*memctx.Context {
+func chain(depth int, conf ...memctx.Config) []*memctx.Context {
 	list := []*memctx.Context{memctx.New("chain")}
 	for i := range depth {
-		list = append(list, list[i].Child("level", opts...))
+		list = append(list, list[i].Child("level", conf...))
 	}
 	return list
 }
@@ -486,7 +485,7 @@ func TestDeepLimits(t *testing.T) {
 		return
 	}
 	depth := fewer(20_000, 5000)
-	list := chain(depth, memctx.Limit(1<<30))
+	list := chain(depth, memctx.Config{Limit: 1 << 30})
 	root, last := list[0], list[depth]
 	if _, err := arena.TryMakeSlice[byte](last.Arena(), 1<<20, 1<<20); err != nil {
 		t.Error(err)

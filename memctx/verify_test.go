@@ -25,7 +25,7 @@ func TestVerifyNone(t *testing.T) {
 	}
 	sampled(t)
 	server, line := memctx.New("server"), here(0)
-	conn := server.Child("conn", memctx.Ident("1"))
+	conn := server.Child("conn", memctx.Config{Ident: "1"})
 	arena.MakeSlice[byte](conn.Arena(), 0, 5000)
 	text := verify()
 	for _, want := range []string{

@@ -41,8 +41,8 @@ func BenchmarkHandler(b *testing.B) {
 		h    http.Handler
 	}{
 		{"bare", next},
-		{"memhttp", memhttp.Handler(next, memhttp.Parent(root))},
-		{"memhttp/limit", memhttp.Handler(next, memhttp.Parent(root), memhttp.RequestLimit(1<<20))},
+		{"memhttp", memhttp.Handler(next, memhttp.Config{Parent: root})},
+		{"memhttp/limit", memhttp.Handler(next, memhttp.Config{Parent: root, RequestLimit: 1 << 20})},
 		{"memhttp/shared", memhttp.Handler(next)},
 	} {
 		b.Run("impl="+c.name, func(b *testing.B) {

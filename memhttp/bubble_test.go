@@ -39,7 +39,7 @@ func TestServersInBubbles(t *testing.T) {
 		testkit.MustChild(t)
 		return
 	}
-	root := memctx.New("of all bubbles", memctx.Limit(1<<20))
+	root := memctx.New("of all bubbles", memctx.Config{Limit: 1 << 20})
 	for range 3 {
 		synctest.Test(t, func(t *testing.T) { serveInBubble(t, root) })
 		testkit.CollectGarbage()
@@ -60,7 +60,7 @@ func serveInBubble(t *testing.T, root *memctx.Context) {
 		fmt.Fprint(w, n)
 	})
 	srv := &http.Server{Handler: http.TimeoutHandler(handler, time.Second, "too late")}
-	memhttp.Wrap(srv, memhttp.Parent(root))
+	memhttp.Wrap(srv, memhttp.Config{Parent: root})
 	incoming := make(pipes)
 	ended := make(chan error)
 	go func() { ended <- srv.Serve(incoming) }()

@@ -84,7 +84,7 @@ func TestOversizedBodies(t *testing.T) {
 			largest = max(largest, memctx.FromContext(r.Context()).Stats().Total.HighWater)
 		}()
 		collect(w, r)
-	}), memhttp.RequestLimit(limit))
+	}), memhttp.Config{RequestLimit: limit})
 	huge, small := strings.Repeat("x", 4<<20), strings.Repeat("x", 10_000)
 	var wg sync.WaitGroup
 	post := func(body io.Reader, check func(res *http.Response, answer string, err error)) {
@@ -141,7 +141,7 @@ func TestStalledClients(t *testing.T) {
 				return
 			}
 		}
-	}), memhttp.RequestLimit(1<<20))
+	}), memhttp.Config{RequestLimit: 1 << 20})
 	before := names("request")
 	var stalled []net.Conn
 	for i := range clients {
@@ -196,7 +196,7 @@ func TestStalledClients(t *testing.T) {
 
 // TestHalfRequests has clients hang up at each point of a request.
 func TestHalfRequests(t *testing.T) {
-	s := serve(t, http.HandlerFunc(collect), memhttp.RequestLimit(1<<20))
+	s := serve(t, http.HandlerFunc(collect), memhttp.Config{RequestLimit: 1 << 20})
 	request := "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\n\r\n" + strings.Repeat("x", 40)
 	for n := range len(request) + 1 {
 		nc, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -230,7 +230,7 @@ func TestBodyToAnswer(t *testing.T) {
 				return
 			}
 		}
-	}), memhttp.RequestLimit(16<<10))
+	}), memhttp.Config{RequestLimit: 16 << 10})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Add(1)

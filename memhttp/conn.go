@@ -23,21 +23,21 @@ import (
 // connection is closed or hijacked and the last handler has returned. A connection
 // without a request takes some 500 bytes.
 //
-// Wrap panics if srv is nil, if an option does not fit, and if srv was wrapped
+// Wrap panics if srv is nil, if a setting is out of its range, and if srv was wrapped
 // before.
-func Wrap(srv *http.Server, opts ...Option) {
+func Wrap(srv *http.Server, conf ...Config) {
 	if srv == nil {
 		panic("memhttp: Wrap of a nil Server")
 	}
 	if h, ok := srv.Handler.(*handler); ok && h.server {
 		panic(fmt.Sprintf("memhttp: Wrap of the server for %q, which is wrapped", srv.Addr))
 	}
-	h := &handler{next: srv.Handler, options: newOptions("Wrap", opts), server: true}
+	h := &handler{next: srv.Handler, conf: configOf("Wrap", conf), server: true}
 	if h.next == nil {
 		h.next = http.DefaultServeMux
 	}
 	srv.Handler = h
-	s := &conns{options: &h.options}
+	s := &conns{conf: &h.conf}
 	connContext, connState := srv.ConnContext, srv.ConnState
 	srv.ConnContext = func(ctx context.Context, nc net.Conn) context.Context {
 		if connContext != nil {
@@ -59,12 +59,12 @@ func Wrap(srv *http.Server, opts ...Option) {
 // and ConnState have in common. net/http calls the first once, before anything
 // else, and the second with StateClosed or StateHijacked once.
 type conns struct {
-	options *options
-	by      sync.Map // net.Conn to *serving.Conn
+	conf *Config
+	by   sync.Map // net.Conn to *serving.Conn
 }
 
 func (s *conns) open(ctx context.Context, nc net.Conn) context.Context {
-	c := serving.OpenConn(serving.Find(ctx, s.options.parent, &root), memctx.Ident(remote(nc)), memctx.Limit(s.options.connLimit))
+	c := serving.OpenConn(serving.Find(ctx, s.conf.Parent, &root), memctx.Config{Ident: remote(nc), Limit: s.conf.ConnLimit})
 	s.by.Store(nc, c)
 	return c.Context(ctx)
 }

@@ -12,7 +12,7 @@
 //		page := render(mc.Arena(), r.URL.Query().Get("q")) // arena.New[Node](a) and the like
 //		w.Write(page)
 //	})
-//	memhttp.Wrap(srv, memhttp.RequestLimit(16<<20))
+//	memhttp.Wrap(srv, memhttp.Config{RequestLimit: 16 << 20})
 //	log.Fatal(srv.ListenAndServe())
 //
 // From the handler on, pass the context or its arena as a parameter. In a report

@@ -17,14 +17,14 @@ import (
 // A server whose requests have memory of their own, at most 16 MiB each, and
 // 512 MiB all together.
 func Example() {
-	server := memctx.New("server", memctx.Limit(512<<20))
+	server := memctx.New("server", memctx.Config{Limit: 512 << 20})
 	srv := &http.Server{}
 	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mc := memctx.FromContext(r.Context())
 		words := arena.Append(mc.Arena(), nil, "hello,", arena.String(mc.Arena(), r.URL.Query().Get("name")))
 		fmt.Fprintln(w, words)
 	})
-	memhttp.Wrap(srv, memhttp.Parent(server), memhttp.RequestLimit(16<<20))
+	memhttp.Wrap(srv, memhttp.Config{Parent: server, RequestLimit: 16 << 20})
 
 	// From here on it is a server like any other.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +53,7 @@ func ExampleHandler() {
 		fmt.Fprint(w, memctx.FromContext(r.Context()).Path())
 	})
 	mux := http.NewServeMux()
-	mux.Handle("GET /search", memhttp.Handler(search, memhttp.RequestLimit(1<<20)))
+	mux.Handle("GET /search", memhttp.Handler(search, memhttp.Config{RequestLimit: 1 << 20}))
 
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("GET", "/search?q=arena", nil))
@@ -67,9 +67,9 @@ func ExampleHandler_lease() {
 	h := memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mc := memctx.FromContext(r.Context())
 		line := arena.String(mc.Arena(), "GET "+r.URL.Path)
-		mc.Retain() // before the goroutine starts, not in it
+		release := mc.Retain() // before the goroutine starts, not in it
 		go func() {
-			defer mc.Release()
+			defer release()
 			logged <- arena.Clone(line) // which leaves the request's memory
 		}()
 		io.WriteString(w, "done")
@@ -81,14 +81,14 @@ func ExampleHandler_lease() {
 
 // Too large a request is answered with 413, without a word in the handler. A handler
 // that wants to answer by itself uses what returns an error.
-func ExampleRequestLimit() {
+func ExampleConfig_requestLimit() {
 	h := memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := memctx.FromContext(r.Context()).Arena()
 		if _, err := arena.TryMakeSlice[byte](a, 1<<20, 1<<20); errors.Is(err, arena.ErrLimit) {
 			fmt.Println("no MiB left")
 		}
 		arena.MakeSlice[byte](a, 1<<20, 1<<20) // panics
-	}), memhttp.RequestLimit(64<<10))
+	}), memhttp.Config{RequestLimit: 64 << 10})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	fmt.Println(w.Code, w.Body)

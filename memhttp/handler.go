@@ -15,7 +15,7 @@ import (
 //
 // The context is made below the one that the request's context.Context carries (of
 // the connection, if the server went through [Wrap]; of another Handler outside of
-// this one), or else below that of [Parent]. Where it ends, and when its memory
+// this one), or else below Config.Parent. Where it ends, and when its memory
 // is left to the garbage collector, is in the package's documentation.
 //
 // The ResponseWriter that next gets notes whether something was written. It is an
@@ -30,17 +30,17 @@ import (
 // package check's report of a panic that comes from released memory is told, with the
 // method and the pattern, before the panic goes on.
 //
-// Handler panics if next is nil and if an option does not fit.
-func Handler(next http.Handler, opts ...Option) http.Handler {
+// Handler panics if next is nil and if a setting is out of its range.
+func Handler(next http.Handler, conf ...Config) http.Handler {
 	if next == nil {
 		panic("memhttp: Handler(nil)")
 	}
-	return &handler{next: next, options: newOptions("Handler", opts)}
+	return &handler{next: next, conf: configOf("Handler", conf)}
 }
 
 type handler struct {
-	next http.Handler
-	options
+	next   http.Handler
+	conf   Config
 	server bool // put in by Wrap
 }
 
@@ -63,9 +63,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{handler: h, proto: r.ProtoMajor}
 	x.answer.below, x.answer.scope = w, &x.scope
 	x.scope.Context = r.Context()
-	ident := h.ident(r)
-	x.place = serving.Find(r.Context(), h.parent, &root)
-	x.scope.Carry(x.place.Child("request", memctx.Ident(ident), memctx.Limit(h.requestLimit)))
+	ident := h.conf.Ident(r)
+	x.place = serving.Find(r.Context(), h.conf.Parent, &root)
+	x.scope.Carry(x.place.Child("request", memctx.Config{Ident: ident, Limit: h.conf.RequestLimit}))
 	request := r.WithContext(&x.scope)
 	if check.Enabled {
 		x.watch(request)

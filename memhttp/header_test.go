@@ -121,7 +121,7 @@ func foreign(root *memctx.Context) {
 		for range 20 {
 			t.list(strings.Repeat("foreign ", 10), "foreign", "foreign")
 		}
-	}), memhttp.Parent(root))
+	}), memhttp.Config{Parent: root})
 	for range 4 {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/foreign", nil))
 	}
@@ -224,7 +224,7 @@ func TestHeaderOutside(t *testing.T) {
 					io.WriteString(w, "body")
 				}
 				c.change(w.Header(), t)
-			}), memhttp.Parent(root)).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+			}), memhttp.Config{Parent: root}).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 			w.Header().Add("X-Key", "outside")
 			foreign(root)
 			wantHeader(t, fmt.Sprintf("%s, written %v: header", name, written), w.Header(), c.want)
@@ -267,7 +267,7 @@ func TestHeaderKept(t *testing.T) {
 		w.(http.Pusher).Push(t.s("/target"), &http.PushOptions{
 			Method: t.s("HEAD"), Header: http.Header{t.s("X-Push"): t.list("pushed")},
 		})
-	}), memhttp.Parent(root)).ServeHTTP(k, httptest.NewRequest("GET", "/", nil))
+	}), memhttp.Config{Parent: root}).ServeHTTP(k, httptest.NewRequest("GET", "/", nil))
 	foreign(root)
 	wantHeader(t, "header of a hint", k.hints, http.Header{"X-Key": {"value"}})
 	wantHeader(t, "header of a push", k.pushed.Header, http.Header{"X-Push": {"pushed"}})
@@ -276,7 +276,7 @@ func TestHeaderKept(t *testing.T) {
 	}
 	memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.(http.Pusher).Push("/", nil)
-	}), memhttp.Parent(root)).ServeHTTP(k, httptest.NewRequest("GET", "/", nil))
+	}), memhttp.Config{Parent: root}).ServeHTTP(k, httptest.NewRequest("GET", "/", nil))
 	if k.target != "/" || k.pushed != nil {
 		t.Errorf("pushed %q with %v", k.target, k.pushed)
 	}
@@ -303,7 +303,7 @@ func TestHeaderCost(t *testing.T) {
 			if writes {
 				w.WriteHeader(http.StatusOK)
 			}
-		}), memhttp.Parent(root))
+		}), memhttp.Config{Parent: root})
 		return testing.AllocsPerRun(100, func() {
 			clear(w.header)
 			h.ServeHTTP(w, r)

@@ -60,7 +60,7 @@ func TestHijack(t *testing.T) {
 					addr, root = s.Listener.Addr(), s.root
 				} else {
 					root = memctx.New("server")
-					ts := httptest.NewServer(memhttp.Handler(h, memhttp.Parent(root)))
+					ts := httptest.NewServer(memhttp.Handler(h, memhttp.Config{Parent: root}))
 					addr = ts.Listener.Addr()
 					t.Cleanup(func() {
 						ts.Close()

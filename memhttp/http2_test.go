@@ -168,7 +168,7 @@ func TestWriteFails(t *testing.T) {
 			want uint64
 		}{{nil, 0}, {errors.New("stream closed"), 1}, {http.ErrBodyNotAllowed, 0}} {
 			before := names("request")
-			memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f(w) }), memhttp.Parent(root)).
+			memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f(w) }), memhttp.Config{Parent: root}).
 				ServeHTTP(&failing{err: c.err}, httptest.NewRequest("GET", "/", nil))
 			if n := names("request").Abandoned - before.Abandoned; n != c.want {
 				t.Errorf("%s with error %v: %d contexts were abandoned, want %d", name, c.err, n, c.want)

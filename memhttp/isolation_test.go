@@ -111,12 +111,12 @@ func TestIsolation(t *testing.T) {
 		total = 40_000
 	}
 	const workers = 4
-	h, root := new(isolated), memctx.New("server", memctx.Limit(1<<30))
-	handler := memhttp.Handler(h, memhttp.Parent(root), memhttp.RequestLimit(1<<20))
+	h, root := new(isolated), memctx.New("server", memctx.Config{Limit: 1 << 30})
+	handler := memhttp.Handler(h, memhttp.Config{Parent: root, RequestLimit: 1 << 20})
 	broken := memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
 		panic(http.ErrAbortHandler)
-	}), memhttp.Parent(root))
+	}), memhttp.Config{Parent: root})
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	var wg sync.WaitGroup
@@ -184,7 +184,7 @@ func TestIsolationOverNetwork(t *testing.T) {
 				} else {
 					http2(ts)
 				}
-			}, memhttp.RequestLimit(1<<20), memhttp.ConnLimit(1<<24))
+			}, memhttp.Config{RequestLimit: 1 << 20, ConnLimit: 1 << 24})
 			const workers = 8
 			var wg sync.WaitGroup
 			for worker := range workers {

@@ -18,7 +18,7 @@ func (x *exchange) fail(v any) {
 	if serving.Above(limit, x.scope.Carried()) {
 		status = http.StatusServiceUnavailable
 	}
-	if s := x.handler.limitStatus; s != 0 {
+	if s := x.handler.conf.LimitStatus; s != 0 {
 		status = s
 	}
 	if x.answer.wrote.Load() || x.answer.unsure.Load() {

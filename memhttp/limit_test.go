@@ -28,7 +28,7 @@ func TestLimit(t *testing.T) {
 		"panic": func(w http.ResponseWriter, r *http.Request) { grow(memctx.FromContext(r.Context())) },
 		"child": func(w http.ResponseWriter, r *http.Request) { grow(memctx.FromContext(r.Context()).Child("query")) },
 		"own child": func(w http.ResponseWriter, r *http.Request) {
-			grow(memctx.FromContext(r.Context()).Child("query", memctx.Limit(1000)))
+			grow(memctx.FromContext(r.Context()).Child("query", memctx.Config{Limit: 1000}))
 		},
 		"wrapped": func(w http.ResponseWriter, r *http.Request) {
 			_, err := arena.TryMakeSlice[byte](memctx.FromContext(r.Context()).Arena(), much, much)
@@ -50,27 +50,27 @@ func TestLimit(t *testing.T) {
 			}), time.Hour, "").ServeHTTP(w, r)
 		},
 	}
-	own, conn := []memhttp.Option{memhttp.RequestLimit(little)}, []memhttp.Option{memhttp.ConnLimit(little)}
+	own, conn := memhttp.Config{RequestLimit: little}, memhttp.Config{ConnLimit: little}
 	for _, c := range []struct {
 		name string
 		h    string
-		opts []memhttp.Option
+		conf memhttp.Config
 		want int
 	}{
 		{"own limit", "panic", own, 413},
 		{"own limit, by a child", "child", own, 413},
-		{"limit of a child", "own child", nil, 413},
+		{"limit of a child", "own child", memhttp.Config{}, 413},
 		{"own limit, wrapped error", "wrapped", own, 413},
 		{"own limit, header set", "with a header", own, 413},
 		{"own limit, early hints sent", "early hints", own, 413},
 		{"own limit, in a TimeoutHandler", "in TimeoutHandler", own, 413},
 		{"connection's limit", "panic", conn, 503},
 		{"connection's limit, by a child", "child", conn, 503},
-		{"with another status", "panic", append(own, memhttp.LimitStatus(507)), 507},
-		{"above, with another status", "panic", append(conn, memhttp.LimitStatus(507)), 507},
+		{"with another status", "panic", memhttp.Config{RequestLimit: little, LimitStatus: 507}, 507},
+		{"above, with another status", "panic", memhttp.Config{ConnLimit: little, LimitStatus: 507}, 507},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := serve(t, handlers[c.h], c.opts...)
+			s := serve(t, handlers[c.h], c.conf)
 			for range 3 {
 				res, err := s.Client().Get(s.URL)
 				if err != nil {
@@ -94,10 +94,10 @@ func TestLimit(t *testing.T) {
 
 // TestLimitOfRoot has the server's limit reached.
 func TestLimitOfRoot(t *testing.T) {
-	root := memctx.New("server", memctx.Limit(64<<10))
+	root := memctx.New("server", memctx.Config{Limit: 64 << 10})
 	h := memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fill(memctx.FromContext(r.Context()).Arena(), 1, 64<<10)
-	}), memhttp.Parent(root))
+	}), memhttp.Config{Parent: root})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	if w.Code != http.StatusServiceUnavailable {
@@ -111,13 +111,13 @@ func TestLimitOfRoot(t *testing.T) {
 // of the server is reached.
 func TestLimitAfterHangUps(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so that it does not come by itself
-	root := memctx.New("server", memctx.Limit(1<<20))
+	root := memctx.New("server", memctx.Config{Limit: 1 << 20})
 	h := memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fill(memctx.FromContext(r.Context()).Arena(), 1, 4000)
 		if r.URL.Path == "/abort" {
 			panic(http.ErrAbortHandler)
 		}
-	}), memhttp.Parent(root))
+	}), memhttp.Config{Parent: root})
 	serve := func(path string) int {
 		w := httptest.NewRecorder()
 		func() {
@@ -159,7 +159,7 @@ func TestLimitAfterWrite(t *testing.T) {
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin[r.URL.Path](w)
 		fill(memctx.FromContext(r.Context()).Arena(), 1, 64<<10)
-	}), memhttp.RequestLimit(64<<10))
+	}), memhttp.Config{RequestLimit: 64 << 10})
 	for path := range begin {
 		if status, body, err := fetch(s.Client(), s.URL+path); err == nil {
 			t.Errorf("%s: the client takes %d %q for an answer", path, status, body)
@@ -187,7 +187,7 @@ func TestLimitAfterHijack(t *testing.T) {
 	}), func(ts *httptest.Server) {
 		ts.Config.ErrorLog = log.New(logged, "", 0)
 		ts.Start()
-	}, memhttp.RequestLimit(64<<10))
+	}, memhttp.Config{RequestLimit: 64 << 10})
 	nc, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestLimitReturned(t *testing.T) {
 			t.Errorf("error is %v", err)
 		}
 		http.Error(w, "mine", http.StatusTeapot)
-	}), memhttp.RequestLimit(64<<10))
+	}), memhttp.Config{RequestLimit: 64 << 10})
 	before := names("request")
 	if status, body := get(t, s.Client(), s.URL); status != http.StatusTeapot || body != "mine\n" {
 		t.Errorf("%d %q", status, body)

@@ -32,7 +32,7 @@ func TestPanic(t *testing.T) {
 			go l.ServeHTTP(httptest.NewRecorder(), r)
 			<-l.filled
 			panic(v)
-		}), memhttp.Parent(root))
+		}), memhttp.Config{Parent: root})
 		before := names("request")
 		ctx, cancel := context.WithCancel(context.Background())
 		r := httptest.NewRequest("GET", "/", nil).WithContext(ctx)
@@ -144,7 +144,7 @@ func TestCallbackPanic(t *testing.T) {
 // early end in a panic that says so, and leave nothing behind.
 func TestDeletedParent(t *testing.T) {
 	root := memctx.New("server")
-	h := memhttp.Handler(http.NotFoundHandler(), memhttp.Parent(root))
+	h := memhttp.Handler(http.NotFoundHandler(), memhttp.Config{Parent: root})
 	root.Delete()
 	for range 2 {
 		testkit.PanicText(t, `memctx: Child("request") of the deleted context server`,

@@ -29,15 +29,20 @@ type server struct {
 
 // serve starts a wrapped server. When the test is over there must be no context
 // left.
-func serve(t *testing.T, h http.Handler, opts ...memhttp.Option) *server {
-	return serveWith(t, h, func(ts *httptest.Server) { ts.Start() }, opts...)
+func serve(t *testing.T, h http.Handler, conf ...memhttp.Config) *server {
+	return serveWith(t, h, func(ts *httptest.Server) { ts.Start() }, conf...)
 }
 
-func serveWith(t *testing.T, h http.Handler, start func(*httptest.Server), opts ...memhttp.Option) *server {
+func serveWith(t *testing.T, h http.Handler, start func(*httptest.Server), conf ...memhttp.Config) *server {
 	t.Helper()
 	s := &server{httptest.NewUnstartedServer(h), memctx.New("server")}
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	memhttp.Wrap(s.Config, append([]memhttp.Option{memhttp.Parent(s.root)}, opts...)...)
+	var c memhttp.Config
+	if len(conf) > 0 {
+		c = conf[0]
+	}
+	c.Parent = s.root
+	memhttp.Wrap(s.Config, c)
 	start(s.Server)
 	t.Cleanup(func() {
 		s.Close()
@@ -141,7 +146,7 @@ func churn(t *testing.T, h http.Handler) {
 func churner(mc *memctx.Context) http.Handler {
 	return memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fill(memctx.FromContext(r.Context()).Arena(), 0xdead, 1000)
-	}), memhttp.Parent(mc))
+	}), memhttp.Config{Parent: mc})
 }
 
 // TestTree checks where the contexts are, and that a connection's lasts from its
@@ -163,7 +168,7 @@ func TestTree(t *testing.T) {
 		}
 		fill(mc.Arena(), 1, 3)
 		paths <- mc.Name()
-	}), memhttp.RequestLimit(1000), memhttp.ConnLimit(2000))
+	}), memhttp.Config{RequestLimit: 1000, ConnLimit: 2000})
 	for range 3 {
 		get(t, s.Client(), s.URL+"/first")
 		if name := <-paths; name != "request" {
@@ -214,8 +219,8 @@ func TestHandlerAlone(t *testing.T) {
 		})).ServeHTTP(httptest.NewRecorder(), r)
 		return path
 	}
-	with := func(opts ...memhttp.Option) func(http.Handler) http.Handler {
-		return func(h http.Handler) http.Handler { return memhttp.Handler(h, opts...) }
+	with := func(conf ...memhttp.Config) func(http.Handler) http.Handler {
+		return func(h http.Handler) http.Handler { return memhttp.Handler(h, conf...) }
 	}
 	bg := context.Background()
 	root := memctx.New("root")
@@ -223,21 +228,21 @@ func TestHandlerAlone(t *testing.T) {
 		what, got, want string
 	}{
 		{"by default", path(with(), bg), "http/request[/x]"},
-		{"with a nil parent", path(with(memhttp.Parent(nil)), bg), "http/request[/x]"},
-		{"with a parent", path(with(memhttp.Parent(root)), bg), "root/request[/x]"},
+		{"with a nil parent", path(with(memhttp.Config{Parent: nil}), bg), "http/request[/x]"},
+		{"with a parent", path(with(memhttp.Config{Parent: root}), bg), "root/request[/x]"},
 		{"with one in the context", path(with(), memctx.With(bg, root)), "root/request[/x]"},
 		{"with one hidden", path(with(), memctx.With(memctx.With(bg, root), nil)), "http/request[/x]"},
 		{"twice", path(func(h http.Handler) http.Handler {
-			return memhttp.Handler(memhttp.Handler(h), memhttp.Parent(root))
+			return memhttp.Handler(memhttp.Handler(h), memhttp.Config{Parent: root})
 		}, bg), "root/request[/x]/request[/x]"},
 		{"inside of a mux", path(func(h http.Handler) http.Handler {
 			mux := http.NewServeMux()
-			mux.Handle("GET /{name}", memhttp.Handler(h, memhttp.Parent(root)))
+			mux.Handle("GET /{name}", memhttp.Handler(h, memhttp.Config{Parent: root}))
 			return mux
 		}, bg), "root/request[GET /{name}]"},
-		{"with an ident", path(with(memhttp.Ident(func(r *http.Request) string { return r.Method }), memhttp.Parent(root)), bg), "root/request[GET]"},
-		{"without an ident", path(with(memhttp.Ident(func(*http.Request) string { return "" }), memhttp.Parent(root)), bg), "root/request"},
-		{"with the zero option", path(with(memhttp.Option{}), bg), "http/request[/x]"},
+		{"with an ident", path(with(memhttp.Config{Ident: func(r *http.Request) string { return r.Method }, Parent: root}), bg), "root/request[GET]"},
+		{"without an ident", path(with(memhttp.Config{Ident: func(*http.Request) string { return "" }, Parent: root}), bg), "root/request"},
+		{"with a zero Config", path(with(memhttp.Config{}), bg), "http/request[/x]"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, c.got, c.want)
@@ -331,7 +336,7 @@ func TestDeleteAfterShutdown(t *testing.T) {
 			closed <- struct{}{}
 		}
 	}}
-	memhttp.Wrap(srv, memhttp.Parent(root))
+	memhttp.Wrap(srv, memhttp.Config{Parent: root})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +365,7 @@ func TestDeleteUnderHandler(t *testing.T) {
 		<-goOn
 		w.Write(arena.Append(a, b, 'b'))
 	}))
-	memhttp.Wrap(ts.Config, memhttp.Parent(root))
+	memhttp.Wrap(ts.Config, memhttp.Config{Parent: root})
 	ts.Start()
 	defer ts.Close()
 	body := make(chan string, 1)
@@ -405,12 +410,12 @@ func TestMisuse(t *testing.T) {
 	testkit.PanicText(t, `memhttp: Wrap of the server for ":8080", which is wrapped`, func() { memhttp.Wrap(srv) })
 	testkit.PanicText(t, "memhttp: Wrap of a nil Server", func() { memhttp.Wrap(nil) })
 	testkit.PanicText(t, "memhttp: Handler(nil)", func() { memhttp.Handler(nil) })
-	testkit.PanicText(t, "memhttp: Handler: RequestLimit(-1): want a number of bytes, 0 or more",
-		func() { memhttp.Handler(h, memhttp.RequestLimit(-1)) })
-	testkit.PanicText(t, "memhttp: Wrap: ConnLimit(-2): want a number of bytes, 0 or more",
-		func() { memhttp.Wrap(&http.Server{}, memhttp.ConnLimit(-2)) })
-	testkit.PanicText(t, "memhttp: Handler: LimitStatus(200): want the status of an error, 400 to 599",
-		func() { memhttp.Handler(h, memhttp.LimitStatus(200)) })
-	testkit.PanicText(t, "memhttp: Handler: Ident(nil): want a function",
-		func() { memhttp.Handler(h, memhttp.Ident(nil)) })
+	testkit.PanicText(t, "memhttp: Handler: Config.RequestLimit is -1: want a number of bytes, 0 (no bound) or more",
+		func() { memhttp.Handler(h, memhttp.Config{RequestLimit: -1}) })
+	testkit.PanicText(t, "memhttp: Wrap: Config.ConnLimit is -2: want a number of bytes, 0 (no bound) or more",
+		func() { memhttp.Wrap(&http.Server{}, memhttp.Config{ConnLimit: -2}) })
+	testkit.PanicText(t, "memhttp: Handler: Config.LimitStatus is 200: want the status of an error, 400 to 599, or 0 (the default)",
+		func() { memhttp.Handler(h, memhttp.Config{LimitStatus: 200}) })
+	testkit.PanicText(t, "memhttp: Wrap: 2 structs of settings: want one, or none",
+		func() { memhttp.Wrap(&http.Server{}, memhttp.Config{}, memhttp.Config{}) })
 }

@@ -51,7 +51,7 @@ func TestTimeoutHandler(t *testing.T) {
 	}{
 		{"outside", func(t *testing.T, h http.Handler, timeout time.Duration) (string, *http.Client, *memctx.Context) {
 			root := memctx.New("server")
-			ts := httptest.NewServer(http.TimeoutHandler(memhttp.Handler(h, memhttp.Parent(root)), timeout, "timeout"))
+			ts := httptest.NewServer(http.TimeoutHandler(memhttp.Handler(h, memhttp.Config{Parent: root}), timeout, "timeout"))
 			t.Cleanup(func() {
 				ts.Close()
 				verifyNone(t, root)
@@ -170,9 +170,9 @@ func TestLease(t *testing.T) {
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mc := memctx.FromContext(r.Context())
 		list := fill(mc.Arena(), 7, 1000)
-		mc.Retain()
+		release := mc.Retain()
 		go func() {
-			defer mc.Release()
+			defer release()
 			<-goOn
 			err := intact(list, 7, 1000)
 			if err == nil {

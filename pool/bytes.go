@@ -48,7 +48,7 @@ type Bytes struct {
 // NewBytes returns an empty Bytes with the settings of conf, of which there is one or
 // none. It panics if a setting is out of its range; see [BytesConfig].
 func NewBytes(conf ...BytesConfig) *Bytes {
-	c := config.Optional("pool: NewBytes", conf)
+	c := config.Optional("pool", "NewBytes", conf)
 	config.AtLeast("pool: BytesConfig.MaxBytes", c.MaxBytes, -1, bytesOrUsual)
 	c.check("BytesConfig")
 	b := new(Bytes)

@@ -91,7 +91,7 @@ func (l *local) ready(null any) *local {
 // configure makes l ready, with settings.
 func (l *local) configure(null any, newFn func() unsafe.Pointer, given []LocalConfig[object]) {
 	l.ready(null)
-	c := config.Optional("pool: NewLocal", given)
+	c := config.Optional("pool", "NewLocal", given)
 	config.AtLeast("pool: LocalConfig.Max", c.Max, -1, objectsOrUsual)
 	l.newFn, l.name, l.max = newFn, c.Name, c.Max
 	if c.Max < 0 {

@@ -34,7 +34,7 @@ type objects struct {
 // configure makes the pool ready, with settings. null is a nil pointer to an object, for
 // its type.
 func (o *objects) configure(null any, newFn func() unsafe.Pointer, given []Config[object]) {
-	c := config.Optional("pool: New", given)
+	c := config.Optional("pool", "New", given)
 	config.AtLeast("pool: Config.MaxBytes", c.MaxBytes, 0, bytesOrNone)
 	o.newFn, o.reset, o.cost = newFn, untyped(c.Reset), untypedCost(c.Cost)
 	o.once.Do(func() {

@@ -69,7 +69,7 @@ func (c *core) title() string { return titleOf("cache", c.name) }
 
 // configure makes a core ready, with settings.
 func (c *core) configure(null any, given []Config[object]) {
-	conf := config.Optional("slab: NewCache", given)
+	conf := config.Optional("slab", "NewCache", given)
 	checkCapacity("slab: Config.Capacity", conf.Capacity)
 	c.name = conf.Name
 	c.cap = int64(conf.Capacity)

@@ -54,7 +54,7 @@ func typeOf(slot reflect.Type) reflect.Type { return slot.Field(2).Type }
 
 // configure sets what the settings say.
 func (t *table) configure(given []TableConfig) {
-	conf := config.Optional("slab: NewTable", given)
+	conf := config.Optional("slab", "NewTable", given)
 	checkCapacity("slab: TableConfig.Capacity", conf.Capacity)
 	t.name, t.capacity = conf.Name, conf.Capacity
 }

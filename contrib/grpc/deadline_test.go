@@ -72,7 +72,7 @@ func testDeadline(t *testing.T, interceptors, cancelled, streams bool) {
 		opts = limited
 	}
 	l := newLatecomer()
-	s := start(t, &memoryService{l.unary, l.stream}, nil, opts...)
+	s := start(t, &memoryService{l.unary, l.stream}, havengrpc.Config{}, opts...)
 	before := names("rpc")
 	call := func(ctx context.Context) error {
 		if !streams {
@@ -138,7 +138,7 @@ func TestConnGone(t *testing.T) {
 		above := fill(memctx.FromContext(ctx).Parent().Arena(), 9, 10_000)
 		l.run(ctx)
 		return wrapperspb.Bytes(nil), intact(above, 9, 10_000)
-	}}, nil, limited...)
+	}}, havengrpc.Config{}, limited...)
 	answered := make(chan error, 1)
 	go func() {
 		_, err := s.unary(context.Background(), nil)
@@ -169,7 +169,7 @@ func TestDeleteUnderHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := memctx.New("server")
-	srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Parent(root))))
+	srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Config{Parent: root})))
 	srv.RegisterService((&memoryService{l.unary, func(stream grpc.ServerStream) error {
 		m.run(memctx.With(stream.Context(), havengrpc.EachMessage(stream.Context())))
 		return nil
@@ -239,7 +239,7 @@ func TestCutOff(t *testing.T) {
 				l.run(ctx)
 				late <- [2]*memctx.Context{memctx.FromContext(ctx), havengrpc.EachMessage(ctx)}
 				return wrapperspb.Bytes(nil), nil
-			}}, nil, grpc.ChainUnaryInterceptor(chain(l)...))
+			}}, havengrpc.Config{}, grpc.ChainUnaryInterceptor(chain(l)...))
 			before := names("rpc")
 			if _, err := s.unary(context.Background(), nil); status.Code(err) != codes.DeadlineExceeded {
 				t.Errorf("error is %v", err)

@@ -7,7 +7,7 @@
 // # Memory for each RPC
 //
 //	server := grpc.NewServer(
-//		grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.RPCLimit(16<<20))),
+//		grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Config{RPCLimit: 16 << 20})),
 //		grpc.ChainUnaryInterceptor(havengrpc.UnaryServerInterceptor),
 //		grpc.ChainStreamInterceptor(havengrpc.StreamServerInterceptor),
 //	)

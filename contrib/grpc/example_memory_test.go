@@ -24,7 +24,7 @@ func ExampleNewStatsHandler() {
 		return handler(ctx, req)
 	}
 	server := grpc.NewServer(
-		grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.RPCLimit(16<<20))),
+		grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Config{RPCLimit: 16 << 20})),
 		grpc.ChainUnaryInterceptor(havengrpc.UnaryServerInterceptor, look),
 		grpc.ChainStreamInterceptor(havengrpc.StreamServerInterceptor),
 	)

@@ -78,7 +78,7 @@ func TestExplained(t *testing.T) {
 			}
 			return stream.SendMsg(wrapperspb.Bytes(use(stream.Context(), string(in.Value))))
 		},
-	}, nil,
+	}, havengrpc.Config{},
 		grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (_ any, err error) {
 			defer func() { outside(recover(), &err) }()
 			return next(ctx, req)

@@ -188,7 +188,7 @@ func startLate(t *testing.T, unary func(context.Context, []byte) (*wrapperspb.By
 		send:  make(chan struct{}),
 	}
 	root := memctx.New("server")
-	srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Parent(root))), grpc.StatsHandler(s.after))
+	srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Config{Parent: root})), grpc.StatsHandler(s.after))
 	srv.RegisterService((&memoryService{unary, func(ss grpc.ServerStream) error {
 		if method, _ := grpc.Method(ss.Context()); strings.HasSuffix(method, "/Both") {
 			return stream(ss)
@@ -310,7 +310,7 @@ func TestReadLateTogether(t *testing.T) {
 			err = status.Error(codes.NotFound, text())
 		}
 		return wrapperspb.Bytes(in), err
-	}}, nil, limited...)
+	}}, havengrpc.Config{}, limited...)
 	const workers = 32
 	rounds := 100
 	if testing.Short() {
@@ -357,7 +357,7 @@ func TestReadLateBehindNetHTTP(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root := memctx.New("server")
 			a := after{make(chan string, 1)}
-			srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Parent(root))), grpc.StatsHandler(a))
+			srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler(havengrpc.Config{Parent: root})), grpc.StatsHandler(a))
 			srv.RegisterService((&memoryService{
 				unary: func(ctx context.Context, _ []byte) (*wrapperspb.BytesValue, error) {
 					mc := memctx.FromContext(ctx)

@@ -44,11 +44,11 @@ func TestLimit(t *testing.T) {
 		"nothing": func(mc *memctx.Context) error { return nil },
 	}
 	for _, c := range []struct {
-		opts []havengrpc.Option
+		conf havengrpc.Config
 		text string
 	}{
-		{[]havengrpc.Option{havengrpc.RPCLimit(64 << 10)}, "memory limit of the RPC"},
-		{[]havengrpc.Option{havengrpc.ConnLimit(64 << 10)}, "memory limit of the server"},
+		{havengrpc.Config{RPCLimit: 64 << 10}, "memory limit of the RPC"},
+		{havengrpc.Config{ConnLimit: 64 << 10}, "memory limit of the server"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			s := start(t, &memoryService{
@@ -62,7 +62,7 @@ func TestLimit(t *testing.T) {
 					}
 					return over[string(in.Value)](memctx.FromContext(stream.Context()))
 				},
-			}, c.opts, limited...)
+			}, c.conf, limited...)
 			for what := range over {
 				want := status.Error(codes.ResourceExhausted, c.text)
 				switch what {
@@ -104,7 +104,7 @@ func TestPanic(t *testing.T) {
 				go l.run(ctx)
 				<-l.filled
 				panic(value)
-			}}, nil, grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (_ any, err error) {
+			}}, havengrpc.Config{}, grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (_ any, err error) {
 				defer func() {
 					recovered <- recover()
 					err = status.Error(codes.Internal, "panic")
@@ -146,10 +146,10 @@ func TestInterceptorsAlone(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	testkit.PanicText(t, "havengrpc: NewStatsHandler: RPCLimit(-1): want a number of bytes, 0 or more",
-		func() { havengrpc.NewStatsHandler(havengrpc.RPCLimit(-1)) })
-	testkit.PanicText(t, "havengrpc: NewStatsHandler: ConnLimit(-1): want a number of bytes, 0 or more",
-		func() { havengrpc.NewStatsHandler(havengrpc.ConnLimit(-1)) })
+	testkit.PanicText(t, "havengrpc: Config.RPCLimit is -1: want a number of bytes, 0 (no bound) or more",
+		func() { havengrpc.NewStatsHandler(havengrpc.Config{RPCLimit: -1}) })
+	testkit.PanicText(t, "havengrpc: Config.ConnLimit is -1: want a number of bytes, 0 (no bound) or more",
+		func() { havengrpc.NewStatsHandler(havengrpc.Config{ConnLimit: -1}) })
 }
 
 // TestBehindNetHTTP has a server's RPCs come through net/http, whose requests have
@@ -172,7 +172,7 @@ func TestBehindNetHTTP(t *testing.T) {
 	}()
 	ts := httptest.NewUnstartedServer(http.HandlerFunc(srv.ServeHTTP))
 	ts.EnableHTTP2 = true
-	memhttp.Wrap(ts.Config, memhttp.Parent(root))
+	memhttp.Wrap(ts.Config, memhttp.Config{Parent: root})
 	ts.StartTLS()
 	client, err := grpc.NewClient(ts.Listener.Addr().String(),
 		grpc.WithTransportCredentials(credentials.NewTLS(ts.Client().Transport.(*http.Transport).TLSClientConfig)))

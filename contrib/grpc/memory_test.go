@@ -76,14 +76,15 @@ var limited = []grpc.ServerOption{
 
 // start starts a server with memory contexts. When the test is over there must be
 // none left.
-func start(t *testing.T, s *memoryService, opts []havengrpc.Option, more ...grpc.ServerOption) *server {
+func start(t *testing.T, s *memoryService, conf havengrpc.Config, more ...grpc.ServerOption) *server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := memctx.New("server")
-	h := havengrpc.NewStatsHandler(append([]havengrpc.Option{havengrpc.Parent(root)}, opts...)...)
+	conf.Parent = root
+	h := havengrpc.NewStatsHandler(conf)
 	srv := grpc.NewServer(append([]grpc.ServerOption{grpc.StatsHandler(h), grpc.WaitForHandlers(true)}, more...)...)
 	srv.RegisterService(s.description(), nil)
 	served := make(chan struct{})
@@ -211,7 +212,7 @@ func TestTree(t *testing.T) {
 			look(stream.Context(), "server/conn["+client+"]/rpc[/haven.Memory/Both]")
 			return nil
 		},
-	}, []havengrpc.Option{havengrpc.RPCLimit(1000), havengrpc.ConnLimit(2000), {}})
+	}, havengrpc.Config{RPCLimit: 1000, ConnLimit: 2000})
 	for range 3 {
 		if _, err := s.unary(context.Background(), nil); err != nil {
 			t.Error(err)
@@ -231,7 +232,7 @@ func TestTree(t *testing.T) {
 // TestUnknownMethod checks that an RPC for which gRPC reports a begin of nothing,
 // and no end, leaves nothing behind.
 func TestUnknownMethod(t *testing.T) {
-	s := start(t, &memoryService{}, nil)
+	s := start(t, &memoryService{}, havengrpc.Config{})
 	for _, method := range []string{"/haven.Memory/None", "/haven.None/None", "/none"} {
 		err := s.Invoke(context.Background(), method, wrapperspb.Bytes(nil), new(wrapperspb.BytesValue))
 		if status.Code(err) != codes.Unimplemented {

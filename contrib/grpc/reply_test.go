@@ -55,7 +55,7 @@ func TestReplies(t *testing.T) {
 				}
 			}
 		},
-	}, nil, limited...)
+	}, havengrpc.Config{}, limited...)
 	rounds := 10
 	if testing.Short() {
 		rounds = 2
@@ -125,7 +125,7 @@ func TestInterceptorIsTooEarly(t *testing.T) {
 		unary: func(ctx context.Context, in []byte) (*wrapperspb.BytesValue, error) {
 			return wrapperspb.Bytes(fill(memctx.FromContext(ctx).Arena(), 7, 1000)), nil
 		},
-	}, nil, grpc.ChainUnaryInterceptor(early))
+	}, havengrpc.Config{}, grpc.ChainUnaryInterceptor(early))
 	whole := 0
 	for range 10 {
 		got, err := s.unary(context.Background(), nil)
@@ -151,7 +151,7 @@ func TestCallbacks(t *testing.T) {
 			memctx.FromContext(ctx).OnReset(func() { ended <- struct{}{} })
 			return wrapperspb.Bytes(nil), nil
 		},
-	}, nil, limited...)
+	}, havengrpc.Config{}, limited...)
 	for range 10 {
 		if _, err := s.unary(context.Background(), nil); err != nil {
 			t.Fatal(err)

@@ -62,8 +62,8 @@ func (r *rpc) begin(s *stats.Begin) {
 		return
 	}
 	r.manyIn, r.manyOut = s.IsClientStream, s.IsServerStream
-	r.place = serving.Find(r.scope.Context, r.handler.parent, &root)
-	r.scope.Carry(r.place.Child("rpc", memctx.Ident(r.method), memctx.Limit(r.handler.rpcLimit)))
+	r.place = serving.Find(r.scope.Context, r.handler.conf.Parent, &root)
+	r.scope.Carry(r.place.Child("rpc", memctx.Config{Ident: r.method, Limit: r.handler.conf.RPCLimit}))
 	r.begun = true
 }
 
@@ -117,7 +117,7 @@ func EachMessage(ctx context.Context) *memctx.Context {
 		return m
 	}
 	r.within = serving.Find(r, nil, &root)
-	m := r.within.Child("message")
+	m := r.within.Child("message", memctx.Config{})
 	r.message.Store(m)
 	return m
 }

@@ -29,12 +29,12 @@ var root = serving.Root{Name: "grpc"}
 //
 // For each RPC it costs some 400 ns, and 520 bytes in 3 pieces of Go's heap, and, if
 // anybody asked for the memory, a copy of the header metadata.
-// NewStatsHandler panics if an option does not fit.
-func NewStatsHandler(opts ...Option) stats.Handler {
-	return &handler{newOptions(opts)}
+// NewStatsHandler panics if a setting is out of its range.
+func NewStatsHandler(conf ...Config) stats.Handler {
+	return &handler{configOf(conf)}
 }
 
-type handler struct{ options }
+type handler struct{ conf Config }
 
 // A conn is a connection, of a server once it has begun.
 type conn struct {
@@ -76,7 +76,7 @@ func (h *handler) HandleConn(ctx context.Context, s stats.ConnStats) {
 		if c.mem == nil {
 			// Not below what the context carries: that may be of a request of
 			// net/http, which ends while its RPC's handler runs.
-			c.mem = serving.OpenConn(serving.Find(context.Background(), h.parent, &root), memctx.Ident(c.ident), memctx.Limit(h.connLimit))
+			c.mem = serving.OpenConn(serving.Find(context.Background(), h.conf.Parent, &root), memctx.Config{Ident: c.ident, Limit: h.conf.ConnLimit})
 			c.Context = c.mem.Context(c.Context)
 		}
 	case *stats.ConnEnd:

@@ -92,7 +92,7 @@ func TestEachMessage(t *testing.T) {
 	}
 	for method, handler := range kinds {
 		t.Run(method, func(t *testing.T) {
-			s := start(t, &memoryService{stream: handler}, []havengrpc.Option{havengrpc.RPCLimit(1 << 20)}, limited...)
+			s := start(t, &memoryService{stream: handler}, havengrpc.Config{RPCLimit: 1 << 20}, limited...)
 			stream := s.open(t, context.Background(), method)
 			in, replies := messages, messages
 			switch method {
@@ -143,7 +143,7 @@ func TestEachMessageUnary(t *testing.T) {
 		each := havengrpc.EachMessage(ctx)
 		memctx.FromContext(ctx).OnReset(func() { resets <- each.Stats().Resets })
 		return wrapperspb.Bytes(fill(each.Arena(), 1, 100)), nil
-	}}, nil)
+	}}, havengrpc.Config{})
 	got, err := s.unary(context.Background(), nil)
 	if err == nil {
 		err = intact(got, 1, 100)

@@ -111,7 +111,7 @@ func TestProcess(t *testing.T) {
 		if i%4 != 0 {
 			buffers.Put(b)
 		}
-		request := server.Child(name, memctx.Ident("7"))
+		request := server.Child(name, memctx.Config{Ident: "7"})
 		arena.MakeSlice[byte](request.Arena(), 1000, 1000)
 		if i%10 != 0 {
 			request.Delete()
@@ -263,7 +263,7 @@ func TestInstruments(t *testing.T) {
 	p := pool.New(func() *int { return new(int) }, pool.Config[int]{Name: "all", Max: 1, MaxBytes: 100})
 	check.SampleStacks(1)
 	defer check.SampleStacks(128)
-	old := memctx.New("all", memctx.MaxAge(time.Nanosecond))
+	old := memctx.New("all", memctx.Config{MaxAge: time.Nanosecond})
 	defer old.Delete()
 	for start := time.Now(); time.Since(start) < time.Microsecond; {
 	}

@@ -246,7 +246,7 @@ func TestProcess(t *testing.T) {
 		if i%4 != 0 {
 			buffers.Put(b)
 		}
-		request := server.Child(name, memctx.Ident("7"))
+		request := server.Child(name, memctx.Config{Ident: "7"})
 		arena.MakeSlice[byte](request.Arena(), 1000, 1000)
 		if i%10 != 0 {
 			request.Delete()

@@ -31,7 +31,7 @@ func newGateway(memory string) (*gateway, bool) {
 			directory: d,
 			market:    market.NewHaven(d, capacity),
 			buffers:   pool.NewBytes(pool.BytesConfig{Name: "bodies", MaxBytes: idleBuffers}),
-			memory:    memctx.New("gateway", memctx.Limit(totalLimit)),
+			memory:    memctx.New("gateway", memctx.Config{Limit: totalLimit}),
 		}, true
 	case "heap":
 		return &gateway{
@@ -52,7 +52,7 @@ func (g *gateway) server() *http.Server {
 	mux.HandleFunc("GET /check", g.check)
 	srv := newServer(mux)
 	if g.memory != nil {
-		memhttp.Wrap(srv, memhttp.Parent(g.memory), memhttp.ConnLimit(connLimit), memhttp.RequestLimit(requestLimit))
+		memhttp.Wrap(srv, memhttp.Config{Parent: g.memory, ConnLimit: connLimit, RequestLimit: requestLimit})
 	}
 	return srv
 }

@@ -9,19 +9,14 @@ import (
 
 // Optional returns the struct that a constructor was given, or a zero one. It panics if
 // there are several.
-func Optional[C any](constructor string, given []C) (c C) {
-	One(constructor, len(given))
-	if len(given) > 0 {
+func Optional[C any](pkg, constructor string, given []C) (c C) {
+	switch n := len(given); {
+	case n > 1:
+		panic(fmt.Sprintf("%s: %s: %d structs of settings: want one, or none", pkg, constructor, n))
+	case n == 1:
 		c = given[0]
 	}
 	return c
-}
-
-// One panics unless a constructor was given n structs at most, which is one.
-func One(constructor string, n int) {
-	if n > 1 {
-		panic(fmt.Sprintf("%s: %d structs of settings: want one, or none", constructor, n))
-	}
 }
 
 // AtLeast panics if a field is below the least that it may be. The panic says what is

@@ -229,43 +229,37 @@ func contextChildren[T any]() *memory {
 
 func contextLease[T any]() *memory {
 	var c *memctx.Context
+	var release func()
 	return &memory{
 		alloc: func(t *trial) object {
 			if c == nil {
-				c = held()
+				c, release = held()
 			}
-			return objectOf(allocated(t, arena.New[T](c.Arena())), c)
+			return objectOf(allocated(t, arena.New[T](c.Arena())), release)
 		},
-		release: func(t *trial, o object) { c = nil; t.released(o.key.(*memctx.Context).Release) },
+		release: func(t *trial, o object) { c = nil; t.released(o.key.(func())) },
 		special: map[string]func(t *trial){
 			neverEnded: func(t *trial) {
 				check.SampleStacks(1)
 				c := allocated(t, memctx.New("query"))
-				c.Retain()
+				release := c.Retain()
 				c.Delete()
-				t.undo = append(t.undo, c.Release, func() { check.SampleStacks(0) })
+				t.undo = append(t.undo, release, func() { check.SampleStacks(0) })
 				t.misuse()
 				t.verifyNone()
 			},
-			endedTwice: func(t *trial) {
-				c := memctx.New("query")
-				c.Retain()
-				c.Release()
-				t.misuse()
-				c.Release()
-			},
-			ownedFreed: func(t *trial) { a := held().Arena(); t.misuse(); a.Free() },
-			ownedPut:   func(t *trial) { c, p := held(), arena.NewPool(); t.misuse(); p.Put(c.Arena()) },
+			ownedFreed: func(t *trial) { c, _ := held(); a := c.Arena(); t.misuse(); a.Free() },
+			ownedPut:   func(t *trial) { c, _ := held(); p := arena.NewPool(); t.misuse(); p.Put(c.Arena()) },
 		},
 	}
 }
 
-// held returns a context that was deleted and that a lease holds.
-func held() *memctx.Context {
-	c := memctx.New("query")
-	c.Retain()
+// held returns a context that was deleted and that a lease holds, and what gives that back.
+func held() (c *memctx.Context, release func()) {
+	c = memctx.New("query")
+	release = c.Retain()
 	c.Delete()
-	return c
+	return c, release
 }
 
 func bumpMemory[T any]() *memory {

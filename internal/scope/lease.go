@@ -8,6 +8,9 @@ var (
 	// come to its end, where the method Retain panics.
 	Retain func(mc any) bool
 
+	// Release gives the caller's lease back.
+	Release func(mc any)
+
 	// Delete deletes a context and gives the caller's lease back.
 	Delete func(mc any)
 

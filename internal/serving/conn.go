@@ -24,8 +24,8 @@ type Conn struct {
 
 // OpenConn opens a context "conn" at p. Whoever calls it calls Leave when the
 // connection is closed.
-func OpenConn(p Place, opts ...memctx.Option) *Conn {
-	c := &Conn{mc: p.above.Child("conn", opts...), place: p}
+func OpenConn(p Place, conf memctx.Config) *Conn {
+	c := &Conn{mc: p.above.Child("conn", conf), place: p}
 	c.users.Store(1)
 	return c
 }

@@ -37,9 +37,11 @@ func Find(ctx context.Context, parent *memctx.Context, root *Root) Place {
 // Child returns a new context at p, with a lease: if somebody deletes the context
 // above while requests run, which a program does whose Shutdown has run out of time,
 // their memory stays until they are over.
-func (p Place) Child(name string, opts ...memctx.Option) *memctx.Context {
-	mc := p.above.Child(name, opts...)
-	mc.Retain()
+func (p Place) Child(name string, conf memctx.Config) *memctx.Context {
+	mc := p.above.Child(name, conf)
+	if !scope.Retain(mc) { // it was deleted with the one above, just now
+		panic("memctx: Retain of the deleted context " + mc.Path())
+	}
 	return mc
 }
 
@@ -55,7 +57,7 @@ func (p Place) End(mc *memctx.Context, sure bool) {
 	if p.conn != nil {
 		p.conn.Doubt()
 	}
-	defer mc.Release()
+	defer scope.Release(mc)
 	mc.Abandon()
 	noteAbandoned()
 }

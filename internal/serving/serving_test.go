@@ -19,15 +19,15 @@ var root = serving.Root{Name: "root"}
 // request opens and ends a context for what ctx belongs to, and returns its path.
 func request(ctx context.Context, parent *memctx.Context, sure bool) string {
 	p := serving.Find(ctx, parent, &root)
-	mc := p.Child("request")
+	mc := p.Child("request", memctx.Config{})
 	defer p.End(mc, sure)
 	return mc.Path()
 }
 
 func TestFind(t *testing.T) {
 	bg, given, other := context.Background(), memctx.New("given"), memctx.New("other")
-	conn := serving.OpenConn(serving.Find(bg, given, &root), memctx.Ident("1"))
-	ended := serving.OpenConn(serving.Find(bg, given, &root), memctx.Ident("2"))
+	conn := serving.OpenConn(serving.Find(bg, given, &root), memctx.Config{Ident: "1"})
+	ended := serving.OpenConn(serving.Find(bg, given, &root), memctx.Config{Ident: "2"})
 	ended.Leave()
 	for _, c := range []struct {
 		what   string
@@ -70,10 +70,10 @@ func TestConnEnds(t *testing.T) {
 		abandoned   uint64
 	}{{true, false, 0}, {true, true, 1}, {false, false, 1}} {
 		before := stats()
-		conn := serving.OpenConn(serving.Find(context.Background(), nil, &root))
+		conn := serving.OpenConn(serving.Find(context.Background(), nil, &root), memctx.Config{})
 		ctx := conn.Context(context.Background())
 		p := serving.Find(ctx, nil, &root)
-		mc := p.Child("request")
+		mc := p.Child("request", memctx.Config{})
 		if c.doubt {
 			conn.Doubt()
 		}
@@ -97,9 +97,9 @@ func TestParentEndsFirst(t *testing.T) {
 	for n := range 1 << 4 {
 		leased, sure, doubt, connFirst := n&1 > 0, n&2 > 0, n&4 > 0, n&8 > 0
 		parent := memctx.New("parent")
-		conn := serving.OpenConn(serving.Find(context.Background(), parent, &root))
+		conn := serving.OpenConn(serving.Find(context.Background(), parent, &root), memctx.Config{})
 		p := serving.Find(conn.Context(context.Background()), nil, &root)
-		mc := p.Child("request")
+		mc := p.Child("request", memctx.Config{})
 		ended := 0
 		mc.OnReset(func() { ended++ })
 		bytes := arena.MakeSlice[byte](mc.Arena(), 5000, 5000)
@@ -119,8 +119,9 @@ func TestParentEndsFirst(t *testing.T) {
 				t.Fatalf("case %04b: the memory of an open request is %q, %d callbacks ran", n, b, ended)
 			}
 		}
+		var release func()
 		if leased {
-			mc.Retain()
+			release = mc.Retain()
 		}
 		if doubt {
 			conn.Doubt()
@@ -137,7 +138,7 @@ func TestParentEndsFirst(t *testing.T) {
 		}
 		if leased {
 			arena.New[int](mc.Arena())
-			mc.Release()
+			release()
 		}
 		if !sure { // abandoned: only now the callback runs
 			mc.Delete()
@@ -152,7 +153,7 @@ func TestParentEndsFirst(t *testing.T) {
 // TestConnFromAnywhere has requests come while their connection ends.
 func TestConnFromAnywhere(t *testing.T) {
 	for range 200 {
-		conn := serving.OpenConn(serving.Find(context.Background(), nil, &root))
+		conn := serving.OpenConn(serving.Find(context.Background(), nil, &root), memctx.Config{})
 		ctx := conn.Context(context.Background())
 		var wg sync.WaitGroup
 		for range 4 {
@@ -178,7 +179,7 @@ func TestAbove(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.NumForcedGC
 	}
-	limited := memctx.New("limited", memctx.Limit(64<<10))
+	limited := memctx.New("limited", memctx.Config{Limit: 64 << 10})
 	mc := limited.Child("request")
 	defer limited.Delete()
 	exceed := func(mc *memctx.Context) *arena.LimitError {
@@ -188,7 +189,7 @@ func TestAbove(t *testing.T) {
 	request(context.Background(), nil, false)
 	before := cycles()
 	for range 100 {
-		own := mc.Child("own", memctx.Limit(1000))
+		own := mc.Child("own", memctx.Config{Limit: 1000})
 		if serving.Above(exceed(own), own) || serving.Above(exceed(limited), limited) {
 			t.Fatal("a context's own limit is above it")
 		}

@@ -189,7 +189,7 @@ var kinds = []kind{
 		c.Delete()
 	}},
 	{"memctx Reset", "arena", "batch", nodeType, func(t *testing.T, keep func(any)) {
-		c := memctx.New("batch", memctx.Limit(1<<20))
+		c := memctx.New("batch", memctx.Config{Limit: 1 << 20})
 		keep(ringIn(c.Arena()))
 		ringIn(c.Child("below").Arena()) // warm arenas of that name
 		c.Reset()

@@ -23,7 +23,7 @@ func TestNamesAreText(t *testing.T) {
 	newScene(t)
 	check.SampleStacks(1)
 	defer check.SampleStacks(128)
-	mc := memctx.New(hostileName, memctx.Ident(hostileIdent), memctx.Limit(50<<20))
+	mc := memctx.New(hostileName, memctx.Config{Ident: hostileIdent, Limit: 50 << 20})
 	defer mc.Delete()
 	use(mc, 30<<20) // the largest of all
 	cache := slab.NewCache[[3]int](slab.Config[[3]int]{Name: hostileName})

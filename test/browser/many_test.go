@@ -13,7 +13,7 @@ func TestManyContexts(t *testing.T) {
 	root := memctx.New("crowd")
 	defer root.Delete()
 	for i := range 100 {
-		c := root.Child("group", memctx.Ident(fmt.Sprint(i)))
+		c := root.Child("group", memctx.Config{Ident: fmt.Sprint(i)})
 		use(c, 512<<10)
 		for range 1000 {
 			c.Child("member")

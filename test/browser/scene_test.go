@@ -71,8 +71,8 @@ func newScene(t *testing.T) *scene {
 
 func makeScene() *scene {
 	s := &scene{
-		server:   memctx.New("server", memctx.Limit(48<<20)),
-		index:    memctx.New("index", memctx.Limit(64<<20)),
+		server:   memctx.New("server", memctx.Config{Limit: 48 << 20}),
+		index:    memctx.New("index", memctx.Config{Limit: 64 << 20}),
 		sessions: slab.NewCache(slab.Config[session]{Name: "sessions", Capacity: 10_000}),
 		timers:   slab.NewCache(slab.Config[timer]{Name: "timers"}),
 		encoders: pool.New(func() *encoder { return new(encoder) }, pool.Config[encoder]{Name: "encoders", Max: 64, Floor: 4}),
@@ -80,11 +80,11 @@ func makeScene() *scene {
 	}
 	use(s.server, 200<<10)
 	for i := range 40 {
-		conn := s.server.Child("conn", memctx.Ident(fmt.Sprint(i)), memctx.Limit(2<<20))
+		conn := s.server.Child("conn", memctx.Config{Ident: fmt.Sprint(i), Limit: 2 << 20})
 		use(conn, 16<<10)
 		s.conns = append(s.conns, conn)
 		for j := range 1 + i%3 {
-			request := conn.Child("request", memctx.Ident(fmt.Sprintf("GET /orders/%d", 100*i+j)))
+			request := conn.Child("request", memctx.Config{Ident: fmt.Sprintf("GET /orders/%d", 100*i+j)})
 			use(request, (30+(i*37+j*53)%260)<<10)
 			if i%4 == 1 {
 				query := request.Child("query")
@@ -93,16 +93,16 @@ func makeScene() *scene {
 			}
 		}
 	}
-	use(s.conns[18].Child("request", memctx.Ident("POST /import")), 1560<<10)
+	use(s.conns[18].Child("request", memctx.Config{Ident: "POST /import"}), 1560<<10)
 
 	// A handler that outlived its timeout has a lease on its memory.
-	s.held = s.conns[5].Child("request", memctx.Ident("GET /report"))
+	s.held = s.conns[5].Child("request", memctx.Config{Ident: "GET /report"})
 	use(s.held, 400<<10)
 	s.held.Retain()
 	s.held.Delete()
 
 	for i := range 8 {
-		shard := s.index.Child("shard", memctx.Ident(fmt.Sprint(i)))
+		shard := s.index.Child("shard", memctx.Config{Ident: fmt.Sprint(i)})
 		use(shard.Child("postings"), (900+i*170)<<10)
 		use(shard.Child("terms"), (250+i*31)<<10)
 	}
@@ -112,7 +112,7 @@ func makeScene() *scene {
 
 	for range 20 { // so that there are warm arenas, and requests to have got one
 		for _, conn := range s.conns[:8] {
-			r := conn.Child("request", memctx.Ident("warm"))
+			r := conn.Child("request", memctx.Config{Ident: "warm"})
 			use(r, 60<<10)
 			r.Delete()
 		}

@@ -52,10 +52,10 @@ func newProfiled(t *testing.T) profiled {
 	t.Cleanup(server.Delete)
 	add(server, "profile server", 0)
 	for i := range 4 {
-		conn := server.Child("profile conn", memctx.Ident(fmt.Sprint(i)))
+		conn := server.Child("profile conn", memctx.Config{Ident: fmt.Sprint(i)})
 		add(conn, "profile conn<profile server", 5000)
 		for j := range 5 {
-			request := conn.Child("profile request", memctx.Ident(fmt.Sprint(j)))
+			request := conn.Child("profile request", memctx.Config{Ident: fmt.Sprint(j)})
 			add(request, "profile request<profile conn<profile server", 100_000*(j+1))
 			add(request.Child("profile a/b.query<x>::(y)"), "profile a/b.query<x>::(y)<profile request<profile conn<profile server", 1000)
 		}

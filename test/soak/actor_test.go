@@ -93,30 +93,30 @@ func (a *actor) step() {
 	}
 }
 
-// options draws those of a new context.
-func (a *actor) options(n *twin) []memctx.Option {
-	opts := []memctx.Option{memctx.Ident(strconv.FormatUint(n.id, 10))}
+// settings draws those of a new context.
+func (a *actor) settings(n *twin) memctx.Config {
+	conf := memctx.Config{Ident: strconv.FormatUint(n.id, 10)}
 	if a.rng.IntN(4) == 0 {
 		n.limit = 8192 << a.rng.IntN(8)
-		opts = append(opts, memctx.Limit(n.limit))
+		conf.Limit = n.limit
 	}
 	if a.rng.IntN(6) == 0 {
 		n.reserve = 1024 << a.rng.IntN(5)
 		if n.limit > 0 {
 			n.reserve = min(n.reserve, n.limit)
 		}
-		opts = append(opts, memctx.Reserve(n.reserve))
+		conf.Reserve = n.reserve
 	}
 	if a.rng.IntN(16) == 0 {
-		opts = append(opts, memctx.MaxAge(1))
+		conf.MaxAge = 1
 	}
-	return opts
+	return conf
 }
 
 // open makes the tree of an actor of the first kind.
 func (a *actor) open() bool {
 	n := a.newTwin(a.rng)
-	mc, err := a.server.TryChild(n.name, a.options(n)...)
+	mc, err := a.server.TryChild(n.name, a.settings(n))
 	if err != nil {
 		a.mustBeLimit(err)
 		return false
@@ -158,22 +158,24 @@ func (a *actor) make(p *twin) *twin {
 		return nil
 	}
 	n := a.newTwin(a.rng)
-	mc, err := p.mc.TryChild(n.name, a.options(n)...)
+	mc, err := p.mc.TryChild(n.name, a.settings(n))
 	if err != nil {
 		a.mustBeLimit(err)
 		return nil
 	}
 	n.mc = mc
-	if a.leased && !retain(mc) {
-		// Whoever ends what is above came in between.
-		a.count(evTooLate)
-		return nil
+	if a.leased {
+		if n.lease = retain(mc); n.lease == nil {
+			// Whoever ends what is above came in between.
+			a.count(evTooLate)
+			return nil
+		}
 	}
 	return n
 }
 
-// retain takes a lease, unless the context was deleted.
-func retain(mc *memctx.Context) (ok bool) {
+// retain takes a lease, or returns nil if the context was deleted.
+func retain(mc *memctx.Context) (release func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			if text, _ := p.(string); !strings.Contains(text, "deleted context") {
@@ -181,8 +183,7 @@ func retain(mc *memctx.Context) (ok bool) {
 			}
 		}
 	}()
-	mc.Retain()
-	return true
+	return mc.Retain()
 }
 
 func (a *actor) write(n *twin) {

@@ -92,11 +92,11 @@ func (a *actor) duelOfLeases(n *twin) {
 	end := []*twin{p, c}[a.rng.IntN(2)]
 	fs := []func(){end.mc.Delete}
 	for range 1 + a.rng.IntN(3) {
-		c.mc.Retain()
+		release := c.mc.Retain()
 		fs = append(fs, func() {
-			c.mc.Retain()
-			c.mc.Release()
-			c.mc.Release()
+			c.mc.Retain()()
+			release()
+			release() // which does nothing
 		})
 	}
 	a.together(fs...)
@@ -122,7 +122,7 @@ func (a *actor) duelOfHolder(n *twin) {
 	if end == 2 { // the parent's callbacks run while the context is held
 		p.below = nil
 	}
-	c.mc.Retain()
+	release := c.mc.Retain()
 	rng, done := newRand(a.rng), false
 	a.together(func() {
 		[]func(){p.mc.Delete, c.mc.Delete, p.mc.Reset}[end]()
@@ -141,11 +141,11 @@ func (a *actor) duelOfHolder(n *twin) {
 			case 3:
 				x := a.newTwin(rng)
 				x.mc = c.mc.Child(x.name)
-				if retain(x.mc) {
+				if release := retain(x.mc); release != nil {
 					a.add(rng, x, nil)
 					a.verify(rng, x, true)
 					try(x.mc.Delete)
-					try(x.mc.Release)
+					try(release)
 				}
 			}
 		}
@@ -154,7 +154,7 @@ func (a *actor) duelOfHolder(n *twin) {
 		if end != 1 { // or the other one may have ended it before
 			try(c.mc.Delete)
 		}
-		c.mc.Release()
+		release()
 	})
 	if !done {
 		a.fail("%s: its holder did not get to the end", c.path())
@@ -197,10 +197,10 @@ func (a *actor) duelOfAbandon(n *twin) {
 			a.mustHaveRun("Delete", []*twin{d})
 			a.mustBeGone(d.mc)
 		case 3:
-			d.mc.Retain() // and so c waits for d
+			release := d.mc.Retain() // and so c waits for d
 			try(c.mc.Delete)
 			a.verify(rng, d, true)
-			d.mc.Release()
+			release()
 		}
 	})
 	if way == 3 {
@@ -263,12 +263,12 @@ func (a *actor) duelOfLedgers(n *twin) {
 	const limit = 64 << 10
 	var q [2]*memctx.Context
 	for i := range q {
-		q[i] = n.mc.Child("soak-conn", memctx.Limit(limit))
+		q[i] = n.mc.Child("soak-conn", memctx.Config{Limit: limit})
 	}
 	m := q[0].Child("soak-request")
 	x := a.newTwin(a.rng)
 	x.limit = a.rng.IntN(2) * limit / 2
-	x.mc = m.Child(x.name, memctx.Limit(x.limit))
+	x.mc = m.Child(x.name, memctx.Config{Limit: x.limit})
 	rng, moves := newRand(a.rng), 1+a.rng.IntN(5)
 	a.together(func() {
 		for i := range moves {

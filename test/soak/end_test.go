@@ -72,7 +72,7 @@ func (a *actor) giveBack(gone []*twin) {
 			a.setParent(x, nil)
 		}
 		try(x.mc.Delete)
-		try(x.mc.Release)
+		try(x.lease)
 	}
 }
 
@@ -80,8 +80,8 @@ func (a *actor) giveBack(gone []*twin) {
 func (a *actor) mustBeGone(mc *memctx.Context) {
 	a.count(evMisuses)
 	for _, f := range []func(){
-		func() { mc.Arena() }, func() { mc.Child("soak-query") }, mc.Reset, mc.ResetChildren, mc.Delete, mc.Retain,
-		mc.Release, mc.Abandon, func() { mc.OnReset(func() {}) }, func() { mc.SetParent(nil) },
+		func() { mc.Arena() }, func() { mc.Child("soak-query") }, mc.Reset, mc.ResetChildren, mc.Delete,
+		func() { mc.Retain() }, mc.Abandon, func() { mc.OnReset(func() {}) }, func() { mc.SetParent(nil) },
 	} {
 		func() {
 			defer func() {

@@ -46,7 +46,7 @@ func (a *actor) handOver(n *twin, leased bool) {
 		return
 	}
 	if leased && !a.leased {
-		top.mc.Retain()
+		top.lease = top.mc.Retain()
 	}
 	h := &handover{outer: a.given, visits: 1 + a.rng.IntN(6)}
 	// What stands for it in the tree of who hands it over.
@@ -215,17 +215,20 @@ func (a *actor) callOff(n *twin) {
 // cancel deletes a context that was handed over with a lease. Where it may have
 // been deleted above a's head, a needs a lease as well.
 func (a *actor) cancel(x *twin) {
-	held := a.leased && retain(x.mc)
+	var release func()
+	if a.leased {
+		release = retain(x.mc)
+	}
 	if !x.user.state.CompareAndSwap(atWork, calledOff) {
 		a.takeBack(x)
 	} else {
 		x.leave()
-		if held || !a.leased {
+		if release != nil || !a.leased {
 			try(x.mc.Delete)
 		}
 		a.count(evTimeouts)
 	}
-	if held {
-		try(x.mc.Release)
+	if release != nil {
+		try(release)
 	}
 }

@@ -23,6 +23,7 @@ type loan struct {
 	chain  []*usage // of the context and those above
 	pinned bool
 	maker  bool
+	give   func() // the lease back
 	visits int
 }
 
@@ -48,7 +49,7 @@ func (l *loan) take() {
 }
 
 func (l *loan) giveBack() {
-	try(l.n.mc.Release)
+	try(l.give)
 	if l.maker {
 		l.chain[0].makers.Add(-1)
 	}
@@ -70,7 +71,7 @@ func (a *actor) lend(n *twin) {
 	if l.pinned {
 		l.links = n.links[:len(n.links):len(n.links)]
 	}
-	n.mc.Retain()
+	l.give = n.mc.Retain()
 	l.take()
 	a.w.put(l)
 }
@@ -90,7 +91,7 @@ func (l *loan) visit(w *worker, last bool) bool {
 		more := *l
 		more.rng = newRand(l.rng)
 		more.visits /= 2
-		l.n.mc.Retain()
+		more.give = l.n.mc.Retain()
 		more.take()
 		w.put(&more)
 	}
@@ -107,7 +108,8 @@ func (l *loan) visit(w *worker, last bool) bool {
 func (l *loan) makeOne() {
 	n := l.newTwin(l.rng)
 	n.mc = l.n.mc.Child(n.name)
-	if !retain(n.mc) {
+	release := retain(n.mc)
+	if release == nil {
 		l.count(evTooLate)
 		return
 	}
@@ -117,7 +119,7 @@ func (l *loan) makeOne() {
 	l.hook(l.rng, n)
 	l.verify(l.rng, n, true)
 	try(n.mc.Delete)
-	try(n.mc.Release)
+	try(release)
 }
 
 // newRand returns a source of choices that follow from those of another.

@@ -119,7 +119,7 @@ func soakNames() func(func(memctx.NameStats) bool) {
 // ledger returns what a context with a limit counts for itself and those below,
 // which an error for more than the limit says.
 func ledger(c *memctx.Context, limit int) int {
-	_, err := c.TryChild("soak-probe", memctx.Reserve(limit+1))
+	_, err := c.TryChild("soak-probe", memctx.Config{Reserve: limit + 1})
 	var e *arena.LimitError
 	if !errors.As(err, &e) {
 		return -1

@@ -120,7 +120,7 @@ type soak struct {
 const serverLimit = 16 << 20
 
 func newSoak() *soak {
-	s := &soak{began: time.Now(), server: memctx.New("soak-server", memctx.Limit(serverLimit))}
+	s := &soak{began: time.Now(), server: memctx.New("soak-server", memctx.Config{Limit: serverLimit})}
 	s.cache = s.server.Child("soak-cache")
 	rng := rand.New(rand.NewPCG(*seed, 1<<63))
 	for n := (&twin{mc: s.server, limit: serverLimit}); len(n.cells) < 20; s.stock = n.values {

@@ -34,6 +34,7 @@ type twin struct {
 	usage   *usage
 	unsure  bool      // others may have leases below that usage does not count
 	tainted bool      // abandoned contexts may have a part of its limit
+	lease   func()    // gives the actor's lease back, if it has one
 	user    *handover // whom it was handed to: then nothing but names and places above is known
 }
 
@@ -173,9 +174,9 @@ type hook struct {
 	s      *soak
 	n      *twin
 	seed   uint64
-	low    bool            // of the arena
-	panics bool            // and the others must run all the same
-	extra  *memctx.Context // what only the callback ends
+	low    bool   // of the arena
+	panics bool   // and the others must run all the same
+	extra  func() // ends a context that only the callback ends
 	ran    bool
 }
 
@@ -192,9 +193,9 @@ func (s *soak) hook(rng *rand.Rand, n *twin) {
 		return
 	}
 	if rng.IntN(8) == 0 {
-		h.extra = s.server.Child(names[rng.IntN(len(names))])
-		h.extra.Retain()
-		h.extra.Delete()
+		extra := s.server.Child(names[rng.IntN(len(names))])
+		h.extra = extra.Retain()
+		extra.Delete()
 	}
 	n.hooks = append(n.hooks, h)
 	n.mc.OnReset(h.run)
@@ -229,7 +230,7 @@ func (h *hook) run() {
 	}
 	s.verify(rng, n, rng.IntN(4) == 0)
 	if h.extra != nil {
-		try(h.extra.Release)
+		try(h.extra)
 	}
 	if !h.low && rng.IntN(4) == 0 {
 		s.add(rng, n, nil)
@@ -249,7 +250,7 @@ func (s *soak) lose(n *twin) {
 	for _, h := range append(n.hooks, n.low...) {
 		s.pending.Add(-1)
 		if h.extra != nil {
-			h.extra.Release()
+			h.extra()
 		}
 	}
 	n.hooks, n.low = nil, nil

@@ -25,8 +25,9 @@ type node struct {
 // A lease is a context that another goroutine is to use and release.
 type lease struct {
 	node
-	above   *node // the parent, if it was deleted, too, and so waits for the lease
-	deleted bool  // so that its Release ends it
+	above   *node  // the parent, if it was deleted, too, and so waits for the lease
+	deleted bool   // so that its release ends it
+	give    func() // the lease back
 }
 
 // stepContext does something with one of the contexts.
@@ -72,15 +73,15 @@ func (w *worker) makeNode(i int, n *node) {
 	} else {
 		parent = -1
 	}
-	var opts []memctx.Option
+	var conf memctx.Config
 	if w.shared.limits && w.oneIn(4) {
-		opts = append(opts, memctx.Limit(16<<10<<w.below(6)))
+		conf.Limit = 16 << 10 << w.below(6)
 	}
 	if w.oneIn(8) {
-		opts = append(opts, memctx.Reserve(1024<<w.below(4)))
+		conf.Reserve = 1024 << w.below(4)
 	}
 	w.note("child", "context", i, inContext, parent)
-	mc, err := above.TryChild(contextNames[w.below(len(contextNames))], opts...)
+	mc, err := above.TryChild(contextNames[w.below(len(contextNames))], conf)
 	if err != nil {
 		mustBeLimit(err)
 		return
@@ -247,8 +248,7 @@ func (w *worker) leaseNode(i int, n *node) {
 	}
 	end.parent = -1
 	w.eachBelow(top, func(_ int, m *node) { w.readNode(m) })
-	n.mc.Retain()
-	l := lease{node: *n, deleted: true}
+	l := lease{node: *n, deleted: true, give: n.mc.Retain()}
 	if top != i {
 		above := *end
 		l.above = &above
@@ -257,7 +257,7 @@ func (w *worker) leaseNode(i int, n *node) {
 	if way == 0 { // another goroutine deletes or releases first
 		l.deleted = false
 		if sent := w.lease(l); !sent {
-			n.mc.Release()
+			l.give()
 			return
 		}
 	}
@@ -296,7 +296,7 @@ func (l *lease) release(w *worker) {
 	if l.above != nil {
 		w.readNode(l.above)
 	}
-	l.mc.Release()
+	l.give()
 	if l.deleted {
 		l.forget()
 		if l.above != nil {

@@ -57,11 +57,11 @@ func newShared(seed uint64, goroutines int, ops *atomic.Int64, stop *atomic.Bool
 		stop:    stop,
 	}
 	p.bytes, p.dirty = newBytes(rng)
-	var opts []memctx.Option
+	var opts memctx.Config
 	if p.limits && rng.oneIn(2) {
-		opts = append(opts, memctx.Limit(1<<20<<rng.below(5)))
+		opts.Limit = 1 << 20 << rng.below(5)
 	}
-	p.root = memctx.New("stress", opts...)
+	p.root = memctx.New("stress", opts)
 	return p
 }
 

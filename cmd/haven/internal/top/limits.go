@@ -34,7 +34,7 @@ var (
 	}
 	limitsView = &view{
 		name: "limits", title: "limits", key: 'i',
-		empty: "Nothing has a limit. memctx.Limit, slab.Capacity, pool.MaxBytes and GOMEMLIMIT set one.",
+		empty: "Nothing has a limit. A Config of memctx, slab or pool, and GOMEMLIMIT set one.",
 		sorts: orderNames(limitOrders), table: limitsTable,
 	}
 )

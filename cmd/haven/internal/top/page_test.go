@@ -22,19 +22,18 @@ func TestRealPage(t *testing.T) {
 		next *node
 		v    [5]int
 	}
-	shop := memctx.New("shop", memctx.Limit(10<<20))
+	shop := memctx.New("shop", memctx.Config{Limit: 10 << 20})
 	defer shop.Delete()
-	order := shop.Child("order", memctx.Ident("17"), memctx.Limit(1<<20))
+	order := shop.Child("order", memctx.Config{Ident: "17", Limit: 1 << 20})
 	var list *node
 	for range 15_000 {
 		n := arena.New[node](order.Arena())
 		n.next, list = list, n
 	}
-	held := shop.Child("order", memctx.Ident(evil))
+	held := shop.Child("order", memctx.Config{Ident: evil})
 	arena.MakeSlice[byte](held.Arena(), 5000, 5000)
-	held.Retain()
+	defer held.Retain()()
 	held.Delete()
-	defer held.Release()
 	cache := slab.NewCache(slab.Config[node]{Name: "shop nodes", Capacity: 1000})
 	for range 900 {
 		cache.Alloc()
