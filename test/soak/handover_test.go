@@ -131,7 +131,7 @@ func (h *handover) giveBack() {
 	if h.state.CompareAndSwap(atWork, finished) {
 		try(top.mc.Delete)
 	}
-	l := loan{n: top, chain: h.chain, pinned: h.pinned}
+	l := loan{n: top, give: top.lease, chain: h.chain, pinned: h.pinned}
 	l.giveBack()
 }
 
