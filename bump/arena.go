@@ -10,7 +10,6 @@ import (
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/sanitize"
-	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/track"
 )
 
@@ -31,8 +30,8 @@ import (
 //
 //	reserved = in use + idle + gaps + overhead
 type Arena struct {
-	_ noCopy
-	shadow
+	_    noCopy
+	busy check.Only[check.Busy]
 	base unsafe.Pointer // low end of the free part, a multiple of 8
 	left uintptr        // free bytes from base
 
@@ -46,7 +45,7 @@ type Arena struct {
 	resets uint64
 	freed  bool
 
-	watched track.Countdown // Resets to the next one that is watched
+	due track.Countdown // Resets to the next one that is watched
 
 	name     string
 	limit    int           // 0: none
@@ -102,12 +101,8 @@ func (a *Arena) alloc(op string, size, align uintptr) (unsafe.Pointer, error) {
 		start, _ = a.fit(size, align)
 	}
 	a.take(start, start+size)
-	if check.Enabled {
-		a.noteLow(size)
-	}
-	if sanitize.Poisons {
-		a.grant(start, size)
-	}
+	a.noteLow(size)
+	a.grant(start, size)
 	// SAFETY: GC.md fact 5: start is at most the size of the open chunk, behind
 	// which slack bytes remain.
 	return unsafe.Add(a.open.data, start), nil
@@ -235,34 +230,26 @@ func (a *Arena) Reset() {
 	}
 	spent := a.spent()
 	used := spent - a.zones()
-	if sanitize.Enabled {
-		a.revoke()
-	}
+	a.revoke()
 	a.high = max(a.high, used)
 	// The mark is of what a chunk takes that has room for all, counting the 8
 	// bytes that New leaves free.
 	a.peak.Note(int(spent + overhead + 8))
 	keep := len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0])
-	if check.Enabled {
-		a.verify()
+	a.verify()
+	var r *track.Release
+	if due := a.due.Stale(); spent > 0 && (due || check.Enabled) {
+		r = a.releasing(due)
 	}
-	switch {
-	case check.Enabled && spent > 0 && a.retire(keep):
-		if !keep {
-			a.credit()
-			a.peak.Cap(a.retained())
-		}
-	case a.watched.Stale() && used > 0 && stale.Affords(int(a.Stats().Reserved)):
-		a.surrender()
-		a.credit()
-		a.peak.Cap(a.retained())
-	case keep:
+	switch answer := a.offer(r, keep); {
+	case answer == track.Itself && keep:
 		a.root.chunks[0].clear()
-	default:
+	case answer == track.Nothing || !keep:
 		a.root = nil
 		a.credit()
 		a.peak.Cap(a.retained())
 	}
+	r.End()
 	a.open, a.base, a.left, a.last = block{}, nil, 0, 0
 	a.checkInvariants()
 }
@@ -282,7 +269,7 @@ func (b *block) clear() {
 	// bytes, without write barriers; both parts lie within the chunk.
 	clear(unsafe.Slice((*byte)(b.data), b.lo))
 	clear(unsafe.Slice((*byte)(unsafe.Add(b.data, b.hi)), b.size-b.hi))
-	b.lo, b.hi, b.fence = 0, b.size, fence{}
+	b.lo, b.hi, b.allocs = 0, b.size, check.Only[uintptr]{}
 }
 
 // Free ends the arena. Nothing is reused: the memory stays as it is for as long

@@ -13,24 +13,22 @@ import (
 // A root holds an arena's chunks together: every chunk points to it and it
 // points to every chunk, so that reaching one is reaching all.
 type root struct {
-	known
+	seen   check.Only[*check.Untyped] // what is known of the memory
 	chunks []block
 }
 
 // add puts a new chunk on the list.
 func (r *root) add(b block, a *Arena) {
 	r.chunks = append(r.chunks, b)
-	if check.Enabled {
-		r.noteChunk(b, a)
-	}
+	r.noteChunk(b, a)
 }
 
 // A block is one chunk in the root's list, with the part of its data that was
 // in use when it was left: [0, lo) and [hi, size).
 type block struct {
-	fence
-	data   unsafe.Pointer // the first byte that can be given out
-	size   uintptr        // bytes that can be given out
+	allocs check.Only[uintptr] // the number of its allocations
+	data   unsafe.Pointer      // the first byte that can be given out
+	size   uintptr             // bytes that can be given out
 	lo, hi uintptr
 }
 
@@ -40,6 +38,8 @@ type region[D any] struct {
 	owner *root
 	data  D
 }
+
+var byteType = reflect.TypeFor[byte]()
 
 const (
 	// head is the offset of a chunk's data: the owner, rounded up so that the
@@ -59,9 +59,7 @@ func newBlock(r *root, want uintptr) block {
 	// overhead.
 	b := block{data: unsafe.Add(p, head), size: total - overhead}
 	b.hi = b.size
-	if sanitize.Poisons {
-		sanitize.Withhold(b.data, b.size+slack)
-	}
+	sanitize.Withhold(b.data, b.size+slack)
 	return b
 }
 

@@ -37,12 +37,18 @@ func apart(lo uintptr) uintptr {
 
 // grant says that size bytes at offset start of the open chunk are handed out.
 func (a *Arena) grant(start, size uintptr) {
+	if !sanitize.Poisons {
+		return
+	}
 	// SAFETY: GC.md fact 5: they lie in the open chunk.
 	sanitize.Grant(unsafe.Add(a.open.data, start), size)
 }
 
 // revoke takes back all that was handed out, as it is.
 func (a *Arena) revoke() {
+	if !sanitize.Enabled {
+		return
+	}
 	a.leave()
 	for _, b := range a.root.chunks {
 		sanitize.RevokeRange(b.data, 0, b.lo)

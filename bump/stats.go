@@ -38,7 +38,7 @@ func (a *Arena) Stats() Stats {
 	s.InUse = int(a.inUse())
 	for _, b := range a.root.chunks {
 		s.Reserved += int(b.size + overhead)
-		s.Overhead += int(overhead + b.bytes())
+		s.Overhead += int(overhead + b.zones())
 		if a.open.data == nil || b.data == a.open.data {
 			s.Idle += int(b.hi - b.lo)
 		} else {
@@ -56,7 +56,7 @@ func (a *Arena) inUse() uintptr { return a.spent() - a.zones() }
 func (a *Arena) zones() (n uintptr) {
 	if check.Enabled {
 		for i := range a.root.chunks {
-			n += a.root.chunks[i].bytes()
+			n += a.root.chunks[i].zones()
 		}
 	}
 	return n

@@ -16,6 +16,11 @@ type Owner struct {
 	Made       *leak.Site    // where it was made, or nil
 	Title      func() string // in reports
 	Busy       *check.Busy   // what finds two goroutines at once; nil in builds that do not
+
+	// Of memory without types.
+	Untyped bool
+	Head    int // bytes before a chunk's memory, in the same object of the heap
+	Beside  int // bytes in the object that are not the chunk's memory, those included
 }
 
 // A Release is memory that one owner takes back at one time, and is watched. A nil Release
@@ -83,7 +88,7 @@ func (r *Release) Chunk(c *check.Released, checks bool) Answer {
 		if r.stale == nil {
 			r.stale = stale.Begin(r.owner.Kind, r.owner.Name, r.owner.Made)
 		}
-		r.stale.Add(c.Type.String(), addr.Memory(c.Mem), c.Bytes())
+		r.owner.add(r.stale, c)
 		return Nothing
 	}
 	return Itself
@@ -112,6 +117,15 @@ func (r *Release) End() {
 	}
 }
 
+// add has the object of a chunk watched.
+func (o *Owner) add(r *stale.Release, c *check.Released) {
+	typ := "untyped memory"
+	if !o.Untyped {
+		typ = c.Type.String()
+	}
+	r.Add(typ, addr.Memory(addr.Add(addr.Memory(c.Mem), -o.Head)), c.Bytes()+o.Beside)
+}
+
 // later returns what watches for stale pointers when the memory has left the quarantine,
 // or nil.
 func (r *Release) later() func([]check.Released) {
@@ -119,11 +133,11 @@ func (r *Release) later() func([]check.Released) {
 		return nil
 	}
 	o, site, now := r.owner, r.site, clock.Now()
+	o.Title, o.Busy = nil, nil // which would keep it alive
 	return func(list []check.Released) {
 		w := stale.BeginAt(site, now, o.Kind, o.Name, o.Made, len(list))
 		for i := range list {
-			m := &list[i]
-			w.Add(m.Type.String(), addr.Memory(m.Mem), m.Bytes())
+			o.add(w, &list[i])
 		}
 		w.Watch()
 	}
