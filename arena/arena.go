@@ -238,7 +238,7 @@ const expireEvery = 16
 // expire takes the memory of lanes that lay idle for long.
 func (a *Arena) expire() {
 	for _, l := range a.lanes {
-		if a.resets-l.idleSince() >= expireEvery {
+		if l.idle() >= expireEvery {
 			l.dropIdle()
 			l.forget(0)
 		}

@@ -21,19 +21,15 @@ type lane struct {
 	shadow check.Only[shadow]
 	a      *Arena // nil for a lane on its own
 	front         // the part of the lane that knows its type
-	typ    reflect.Type
-	size   int  // bytes of an element
-	i, lo  *int // cursors of the typed part: [*lo, *i) of the open chunk is free
+	rest   *rest  // what there is beside the open chunk; nil in a steady state
+	n      int    // elements of that chunk, or at rest of the clean one to open next
+	size   int    // bytes of an element
 
-	base *byte // where the open chunk begins, or at rest the clean one to open next
-	n    int   // its elements
-	mem  any   // the chunk itself, once somebody asked for it
-	rest *rest // what there is beside it; nil in a steady state
-
-	// What is kept of the lane's use from Reset to Reset.
+	// What is kept of the lane's use from Reset to Reset. The two counts have few bits, for
+	// a lane of a size class of Go's heap.
 	peak    chunk.Peak // of elements
-	top     int        // most elements in use at a Release since the last Reset
-	last    uint64     // the Reset (counted) at which the lane was last in use
+	top     uint32     // most elements in use at a Release since the last Reset, or all ones if that is more
+	last    uint32     // the Reset (counted) at which the lane was last in use
 	active  bool       // in use: since the last Reset, and any Release of all it had
 	listed  bool       // in a.listed: used since the last Reset, or in the round before it
 	guarded bool       // a chunk is on pages of its own, or was since the last Reset
@@ -41,6 +37,13 @@ type lane struct {
 
 	due track.Countdown // Resets of the lane by itself to the next one that is watched
 }
+
+// The cursors lie in the typed part, right before the lane, and have no names there: with a
+// struct around them New would cost too much to inline.
+type cursors struct{ i, lo int }
+
+// at returns the lane's cursors: [lo, i) of the open chunk is free.
+func (l *lane) at() *cursors { return addr.Before[cursors](l) }
 
 // A block is memory for n values of one type. That mem knows the type makes sure that
 // what was made as a []T is never used as anything else: to get at the values is a type
@@ -56,6 +59,7 @@ type rest struct {
 	large    []block // slices with a chunk of their own
 	largeLen int     // elements in large
 	spare    []block // clean chunks that a Release gave back
+	open     any     // the open chunk, once somebody asked for it
 }
 
 // A span is a chunk that was left with [lo, hi) of it never used.
@@ -64,15 +68,26 @@ type span struct {
 	lo, hi int
 }
 
-// bind makes l the lane of a type, of which ptr is the type of pointers. A copy of a
-// lane has that already, and cursors elsewhere.
-func (l *lane) bind(a *Arena, f front, ptr reflect.Type, i, lo *int) {
+// bind makes l the common part of f. A copy of a lane has a front already, that of the
+// other.
+func (l *lane) bind(a *Arena, f front) {
 	if l.front != nil {
-		panic(fmt.Sprintf("arena: use of a copy of a Lane[%v] (%s): pass a *Lane", l.typ, l.owner()))
+		panic(fmt.Sprintf("arena: use of a copy of a Lane[%v] (%s): pass a *Lane", l.typ(), l.owner()))
 	}
-	typ := ptr.Elem()
-	l.a, l.front, l.typ, l.size, l.i, l.lo = a, f, typ, int(typ.Size()), i, lo
+	l.a, l.front = a, f
+	l.size = int(l.typ().Size())
 }
+
+// slices returns the type of the lane's chunks.
+func (l *lane) slices() reflect.Type {
+	if d, ok := l.front.(*dynamic); ok {
+		return d.buf.Type()
+	}
+	return reflect.ValueOf(l.front).Elem().Field(1).Type() // that of buf
+}
+
+// typ returns the type of the lane's values.
+func (l *lane) typ() reflect.Type { return l.slices().Elem() }
 
 // grow is New's way when the open chunk is used up.
 //
@@ -104,7 +119,7 @@ func (l *lane) mustTake(op string, length, capacity int) (own any, at int) {
 // that is open now.
 func (l *lane) take(op string, length, capacity int) (own any, at int, err error) {
 	if uint(length) > uint(capacity) || uint(capacity) > quickLen || l.size > quickLen {
-		checkLen(op, l.typ, length, capacity)
+		checkLen(op, l.typ(), length, capacity)
 	}
 	if l.heap {
 		return l.fresh(capacity).mem, 0, nil
@@ -124,15 +139,16 @@ func (l *lane) take(op string, length, capacity int) (own any, at int, err error
 			return nil, 0, err
 		}
 	}
-	at = *l.lo
+	at = l.at().lo
 	l.advance(capacity)
 	return nil, at, nil
 }
 
 // advance hands out the next n elements of the open chunk, from the low end.
 func (l *lane) advance(n int) {
-	*l.lo += n
-	l.handedOut(*l.lo-n, *l.lo)
+	at := l.at()
+	at.lo += n
+	l.handedOut(at.lo-n, at.lo)
 	l.checkInvariants()
 }
 
@@ -153,7 +169,7 @@ func (l *lane) takeLarge(n int) (block, error) {
 // fresh returns a new chunk for n elements, made by reflection: it is for what happens
 // seldom, so that no code for it is compiled for each type.
 func (l *lane) fresh(n int) block {
-	return block{reflect.MakeSlice(reflect.SliceOf(l.typ), n, n).Interface(), n}
+	return block{reflect.MakeSlice(l.slices(), n, n).Interface(), n}
 }
 
 // clear clears values of a chunk from lo up to hi, in the same way.
@@ -170,7 +186,7 @@ func (l *lane) reopen() bool {
 		return false
 	}
 	l.active = true
-	*l.i = l.n
+	l.at().i = l.n
 	return true
 }
 
@@ -190,7 +206,7 @@ func (l *lane) enter(op string) {
 
 // start has the open chunk, which is clean, handed out from its ends.
 func (l *lane) start() {
-	*l.lo, *l.i = 0, l.n
+	*l.at() = cursors{l.n, 0}
 	l.withhold()
 }
 
@@ -201,25 +217,34 @@ func (l *lane) set(b block) { l.open(opOpen, b) }
 func (l *lane) renew(n int) { l.open(opGrow, block{n: n}) }
 
 func (l *lane) open(o op, b block) {
-	l.base = addr.Memory(addr.Pointer(l.do(o, b, 0, 0)))
-	l.n, l.mem = b.n, b.mem
-	*l.lo, *l.i = 0, 0
+	l.do(o, b, 0, 0)
+	*l.at() = cursors{}
+	l.n = b.n
+	if l.rest != nil {
+		l.rest.open = b.mem
+	}
 }
+
+// base returns where the open chunk begins.
+func (l *lane) base() *byte { return addr.Memory(addr.Pointer(l.do(opBase, block{}, 0, 0))) }
 
 // chunk returns the open chunk. It costs a small object the first time, which a lane
 // with one chunk does without.
 func (l *lane) chunk() block {
-	if l.mem == nil && l.n > 0 {
-		l.mem = l.do(opChunk, block{}, 0, 0)
+	if l.n == 0 {
+		return block{}
 	}
-	return block{l.mem, l.n}
+	if l.rest != nil && l.rest.open != nil {
+		return block{l.rest.open, l.n}
+	}
+	return block{l.do(opChunk, block{}, 0, 0), l.n}
 }
 
 // more makes the open chunk one with at least n free elements.
 func (l *lane) more(op string, n int) error {
 	if l.heap {
 		l.renew(n)
-		*l.i = n
+		l.at().i = n
 		return nil
 	}
 	l.enter(op)
@@ -245,8 +270,8 @@ func (l *lane) more(op string, n int) error {
 // leaveOpen puts the open chunk with the full ones.
 func (l *lane) leaveOpen() {
 	if l.n > 0 {
-		r := l.others()
-		r.full = append(r.full, span{l.chunk(), *l.lo, *l.i})
+		r, at := l.others(), l.at()
+		r.full = append(r.full, span{l.chunk(), at.lo, at.i})
 	}
 }
 
@@ -266,7 +291,7 @@ func (l *lane) nextLen() int {
 }
 
 // free returns the number of elements between the cursors.
-func (l *lane) free() int { return *l.i - *l.lo }
+func (l *lane) free() int { return l.at().i - l.at().lo }
 
 // others returns the record of further chunks, made on first use.
 func (l *lane) others() *rest {
@@ -311,7 +336,7 @@ func (l *lane) checkInvariants() {
 	if !check.Enabled || l.heap {
 		return
 	}
-	if lo, hi := *l.lo, *l.i; l.active && (lo < 0 || hi > l.n || lo > hi) {
+	if lo, hi := l.at().lo, l.at().i; l.active && (lo < 0 || hi > l.n || lo > hi) {
 		panic("arena: lane out of bounds: " + l.stats().String())
 	}
 	if st := l.stats(); st.Reserved != st.InUse+st.Idle+st.Gaps {

@@ -12,3 +12,7 @@ const (
 	WriteTo   = unsafe.Offsetof(Lane[int]{}.lo) + unsafe.Sizeof(0)
 	LaneBytes = unsafe.Sizeof(Lane[int]{})
 )
+
+// The cursors lie right before the common part: see cursors. It does not compile otherwise.
+var _ = [1]int{}[unsafe.Offsetof(typed[int]{}.c)-unsafe.Offsetof(typed[int]{}.i)-unsafe.Sizeof(cursors{})] +
+	[1]int{}[unsafe.Offsetof(dynamic{}.c)-unsafe.Offsetof(dynamic{}.i)-unsafe.Sizeof(cursors{})]

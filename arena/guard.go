@@ -26,10 +26,10 @@ func (l *lane) guard() {
 	if l.a != nil {
 		made = l.a.made
 	}
-	if own := guard.Chunk(l.typ, l.n, l.owner(), made); own != nil {
+	if own := guard.Chunk(l.typ(), l.n, l.owner(), made); own != nil {
 		l.set(block{own, l.n})
 		l.guarded = true
-	} else if guard.Hold(l.released(l.base, 0, l.n), made) {
+	} else if guard.Hold(l.released(l.base(), 0, l.n), made) {
 		l.renew(l.n)
 	}
 }
@@ -38,7 +38,7 @@ func (l *lane) guard() {
 // their place.
 func (l *lane) shut() {
 	l.guarded = false
-	if l.n > 0 && guard.Shut(addr.Add(l.base, 0)) {
+	if l.n > 0 && guard.Shut(addr.Add(l.base(), 0)) {
 		l.replace()
 	}
 	if l.rest == nil {
@@ -62,15 +62,15 @@ func (l *lane) renewed(b block) block {
 
 // replace puts new memory in the place of the open chunk.
 func (l *lane) replace() {
-	lo, hi := *l.lo, *l.i
+	at := *l.at()
 	l.renew(l.n)
-	*l.lo, *l.i = lo, hi
+	*l.at() = at
 }
 
 // shutIdle takes the access to those away that hold nothing and are let go.
 func (l *lane) shutIdle() {
 	if !l.active && l.n > 0 {
-		guard.Shut(addr.Add(l.base, 0))
+		guard.Shut(addr.Add(l.base(), 0))
 	}
 	if l.rest != nil {
 		for _, b := range l.rest.spare {

@@ -25,7 +25,7 @@ func (a *Arena) holds(texts []string) bool {
 // at rest the one that is kept: where they begin, and how many elements they have.
 func (l *lane) used() iter.Seq2[*byte, int] {
 	return func(yield func(*byte, int) bool) {
-		if l.n > 0 && !yield(l.base, l.n) || l.rest == nil {
+		if l.n > 0 && !yield(l.base(), l.n) || l.rest == nil {
 			return
 		}
 		for _, s := range l.rest.full {

@@ -1,10 +1,6 @@
 package arena
 
-import (
-	"reflect"
-
-	"github.com/haven-mem/haven/internal/track"
-)
+import "github.com/haven-mem/haven/internal/track"
 
 // A Lane is the bump region of one type: the fastest way to allocate values of
 // T in an arena. Get one with [LaneOf] before a hot loop, or use one on its own:
@@ -48,9 +44,10 @@ type front interface {
 type op uint8
 
 const (
-	opGrow  op = iota // hand out of a new []T of b.n values from now on, and return a pointer to the first
-	opOpen            // hand out of b from now on, and return a pointer to the first value
+	opGrow  op = iota // hand out of a new []T of b.n values from now on
+	opOpen            // hand out of b from now on
 	opChunk           // return the chunk that is handed out of
+	opBase            // return a pointer to its first value, if it has one
 	opClear           // clear its values from lo up to hi
 	opWipe            // clear what was handed out of it, and come to rest
 )
@@ -61,7 +58,6 @@ func (l *typed[T]) do(o op, b block, lo, hi int) any {
 		clear(l.buf[:l.lo])
 		clear(l.buf[l.i:])
 		l.lo, l.i = 0, 0
-		return nil
 	case opGrow:
 		l.buf = make([]T, b.n)
 	case opOpen:
@@ -70,12 +66,12 @@ func (l *typed[T]) do(o op, b block, lo, hi int) any {
 		return l.buf
 	case opClear:
 		clear(l.buf[lo:hi])
-		return nil
+	case opBase:
+		if len(l.buf) > 0 {
+			return &l.buf[0]
+		}
 	}
-	if len(l.buf) == 0 {
-		return nil
-	}
-	return &l.buf[0]
+	return nil
 }
 
 // New returns a zero T. It inlines: a compare, a decrement and a bounds check.
@@ -100,8 +96,8 @@ func (l *Lane[T]) grow() { l.ready().c.grow("New") }
 // ready returns the lane, bound if it is one on its own that was never used.
 func (l *Lane[T]) ready() *typed[T] {
 	t := (*typed[T])(l)
-	if t.c.i != &t.i {
-		t.c.bind(nil, t, reflect.TypeOf((*T)(nil)), &t.i, &t.lo)
+	if t.c.front != front(t) {
+		t.c.bind(nil, t)
 	}
 	return t
 }

@@ -2,8 +2,10 @@ package arena
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/track"
 )
 
@@ -106,7 +108,7 @@ func (l *lane) position() position {
 	if !l.active {
 		return position{}
 	}
-	p := position{open: l.n > 0, lo: *l.lo, hi: *l.i}
+	p := position{open: l.n > 0, lo: l.at().lo, hi: l.at().i}
 	if l.rest != nil {
 		p.full, p.large = len(l.rest.full), len(l.rest.large)
 	}
@@ -119,7 +121,7 @@ func (l *lane) release(w *track.Release, p position) {
 	if !l.active {
 		return
 	}
-	l.top = max(l.top, l.inUse())
+	l.top = max(l.top, uint32(min(uint(l.inUse()), math.MaxUint32)))
 	r := l.rest
 	if r != nil {
 		for i := p.large; i < len(r.large); i++ {
@@ -130,8 +132,8 @@ func (l *lane) release(w *track.Release, p position) {
 	}
 	for r != nil && len(r.full) > p.full || !p.open && l.n > 0 {
 		l.exchange(w)
-		l.takeBack(0, *l.lo)
-		l.takeBack(*l.i, l.n)
+		l.takeBack(0, l.at().lo)
+		l.takeBack(l.at().i, l.n)
 		r = l.others()
 		r.spare = append(r.spare, l.chunk())
 		var s span
@@ -141,14 +143,14 @@ func (l *lane) release(w *track.Release, p position) {
 			r.full = r.full[:k-1]
 		}
 		l.set(s.block)
-		*l.lo, *l.i = s.lo, s.hi
+		*l.at() = cursors{s.hi, s.lo}
 	}
 	if p.open {
-		lo, hi := *l.lo, *l.i
+		lo, hi := l.at().lo, l.at().i
 		l.takeBack(p.lo, lo)
 		l.takeBack(hi, p.hi)
 		l.poisonOpen(p, lo, hi)
-		*l.lo, *l.i = p.lo, p.hi
+		*l.at() = cursors{p.hi, p.lo}
 	}
 	if p == (position{}) {
 		l.set(l.takeSpare(1))
@@ -171,6 +173,8 @@ func (l *lane) releaseLarge(w *track.Release, b block) {
 func (l *lane) takeBack(from, to int) {
 	if from < to {
 		l.do(opClear, block{}, from, to)
-		l.revokeRange(l.base, from, to)
+		if sanitize.Enabled {
+			l.revokeRange(l.base(), from, to)
+		}
 	}
 }

@@ -119,8 +119,8 @@ func TestFieldsApart(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("sizes are for 64-bit machines")
 	}
-	const class = 176
-	if arena.LaneBytes > class || arena.LaneBytes <= 160 {
+	const class = 112
+	if arena.LaneBytes > class || arena.LaneBytes <= 96 {
 		t.Fatalf("a Lane takes %d bytes, want the size class of %d", arena.LaneBytes, class)
 	}
 	for lane := uintptr(0); lane < 4096; lane += class {

@@ -44,7 +44,7 @@ type dynamic struct {
 
 func newDynamic(a *Arena, t reflect.Type) *dynamic {
 	l := &dynamic{buf: reflect.New(reflect.SliceOf(t)).Elem()}
-	l.c.bind(a, l, reflect.PointerTo(t), &l.i, &l.lo)
+	l.c.bind(a, l)
 	if a.dyn == nil {
 		a.dyn = make(map[reflect.Type]*dynamic)
 	}
@@ -61,27 +61,21 @@ func (l *dynamic) do(o op, b block, lo, hi int) any {
 		l.lo, l.i = 0, 0
 	case opGrow:
 		l.buf.Set(reflect.MakeSlice(l.buf.Type(), b.n, b.n))
-		return l.first()
 	case opOpen:
 		l.buf.SetZero()
 		if b.n > 0 {
 			l.buf.Set(reflect.ValueOf(b.mem))
 		}
-		return l.first()
 	case opChunk:
 		return l.buf.Interface()
 	case opClear:
 		clearRange(l.buf, lo, hi)
+	case opBase:
+		if l.buf.Len() > 0 {
+			return l.buf.Index(0).Addr().Interface()
+		}
 	}
 	return nil
-}
-
-// first returns a pointer to the first value of the open chunk, if it has one.
-func (l *dynamic) first() any {
-	if l.buf.Len() == 0 {
-		return nil
-	}
-	return l.buf.Index(0).Addr().Interface()
 }
 
 // clearRange clears s[from:to], from 0 on in one step and without the slice header that

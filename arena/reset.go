@@ -153,19 +153,19 @@ func (l *lane) settle(used int) (outgrown bool) {
 // note takes down, at a Reset, that used elements were in use.
 func (l *lane) note(used int) {
 	l.listed = l.active || l.top > 0
-	l.peak.Note(max(l.top, used))
+	l.peak.Note(max(int(l.top), used))
 	l.top = 0
 	if l.a != nil && l.listed {
-		l.last = l.a.resets
+		l.last = uint32(l.a.resets)
 	}
 }
 
-// idleSince returns the count of the Reset at which the lane was last in use.
-func (l *lane) idleSince() uint64 {
+// idle returns how many Resets ago the lane was last in use.
+func (l *lane) idle() uint32 {
 	if l.active {
-		return l.a.resets
+		return 0
 	}
-	return l.last
+	return uint32(l.a.resets) - l.last
 }
 
 // end makes the lane unusable and drops its memory. Values handed out stay.

@@ -105,9 +105,9 @@ func (l *lane) noteNew(from, to int) {
 	if !l.shadowed() {
 		return
 	}
-	s := l.shadowOf(l.base, l.n)
+	s := l.shadowOf(l.base(), l.n)
 	l.reclaim(s, from, to)
-	if to == *l.lo {
+	if to == l.at().lo {
 		s.low = append(s.low, check.Mark{At: uint32(from), Site: site})
 	} else {
 		s.high = append(s.high, site)
@@ -157,9 +157,9 @@ func (l *lane) verify(s *chunkShadow, from, to int) {
 // verifyFree looks at what is poisoned of the open chunk's free part.
 func (l *lane) verifyFree() {
 	if l.n > 0 && l.shadowed() {
-		s := l.shadowOf(l.base, l.n)
-		l.verify(s, *l.lo, min(*l.i, s.cleanLo))
-		l.verify(s, max(*l.lo, s.cleanHi), *l.i)
+		s := l.shadowOf(l.base(), l.n)
+		l.verify(s, l.at().lo, min(l.at().i, s.cleanLo))
+		l.verify(s, max(l.at().lo, s.cleanHi), l.at().i)
 	}
 }
 
@@ -170,7 +170,7 @@ func (l *lane) exchange(r *track.Release) {
 		return
 	}
 	l.verifyFree()
-	if l.offerChunk(r, l.chunk(), *l.lo, *l.i) == track.Another {
+	if l.offerChunk(r, l.chunk(), l.at().lo, l.at().i) == track.Another {
 		l.replace()
 	}
 }
@@ -181,7 +181,7 @@ func (l *lane) poisonOpen(p position, lo, hi int) {
 	if l.n == 0 || !l.shadowed() {
 		return
 	}
-	s := l.shadowOf(l.base, l.n)
+	s := l.shadowOf(l.base(), l.n)
 	site := check.Release()
 	low := sort.Search(len(s.low), func(k int) bool { return int(s.low[k].At) >= p.lo })
 	high := l.n - p.hi
@@ -197,7 +197,7 @@ func (l *lane) poison(s *chunkShadow, from, to int, site check.Site, marks []che
 		return
 	}
 	s.void = slices.DeleteFunc(s.void, func(x void) bool { return from <= x.from && x.to <= to })
-	r := l.released(l.base, from, to)
+	r := l.released(l.base(), from, to)
 	r.Site, r.Marks, r.Ends = site, marks, ends
 	r.Poison()
 	s.void = append(s.void, void{from, to, r})

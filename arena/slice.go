@@ -51,7 +51,7 @@ func hasRoom[T any](buf, s, vs []T) bool {
 // appendSlow makes room where there is none.
 func appendSlow[T any](l *typed[T], op string, s, vs []T) ([]T, error) {
 	n := len(s)
-	own, at, room, err := l.c.extend(op, addr.First(s), n, cap(s), len(vs))
+	own, at, room, err := l.c.extend(op, addr.First(l.buf), addr.First(s), n, cap(s), len(vs))
 	if err != nil {
 		return s, err
 	}
@@ -69,9 +69,9 @@ func appendSlow[T any](l *typed[T], op string, s, vs []T) ([]T, error) {
 }
 
 // extend makes room for more elements behind a slice of the lane's type that begins at
-// p. The result is where it goes on, as that of take, with room for so many elements; or
+// p, where the open chunk begins at base. The result is where it goes on, as that of take, with room for so many elements; or
 // none, if it stays where it is and the built-in append does the rest.
-func (l *lane) extend(op string, p *byte, length, capacity, more int) (own any, at, room int, err error) {
+func (l *lane) extend(op string, base, p *byte, length, capacity, more int) (own any, at, room int, err error) {
 	if l.heap || more == 0 {
 		return nil, 0, 0, nil
 	}
@@ -87,7 +87,7 @@ func (l *lane) extend(op string, p *byte, length, capacity, more int) (own any, 
 		// Lists are short, and a second one would move the first.
 		want = max(want, 4)
 	}
-	if first, ok := l.tail(p, capacity); ok && n-capacity <= l.free() {
+	if first, ok := l.tail(base, p, capacity); ok && n-capacity <= l.free() {
 		grow := min(want-capacity, l.free())
 		l.advance(grow)
 		return nil, first, capacity + grow, nil
@@ -102,12 +102,12 @@ const smallElem = 16
 
 // tail reports whether the slice at p is the last one of the open chunk, and at which
 // element it begins.
-func (l *lane) tail(p *byte, capacity int) (first int, ok bool) {
-	first = *l.lo - capacity
+func (l *lane) tail(base, p *byte, capacity int) (first int, ok bool) {
+	first = l.at().lo - capacity
 	if capacity == 0 || l.size == 0 || first < 0 || l.n == 0 {
 		return 0, false
 	}
-	return first, addr.Offset(p, l.base) == uintptr(first*l.size)
+	return first, addr.Offset(p, base) == uintptr(first*l.size)
 }
 
 // owns reports whether n elements at p are memory of the lane.

@@ -92,7 +92,7 @@ func (a *Arena) String() string {
 
 // stats returns the lane's numbers.
 func (l *lane) stats() LaneStats {
-	s := LaneStats{Type: l.typ.String(), Size: l.size, Count: l.inUse(), Chunks: l.chunks()}
+	s := LaneStats{Type: l.typ().String(), Size: l.size, Count: l.inUse(), Chunks: l.chunks()}
 	idle := l.n
 	if l.active {
 		idle = l.free()

@@ -2,7 +2,6 @@ package arena
 
 import (
 	"math/bits"
-	"reflect"
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/addr"
@@ -71,7 +70,7 @@ func laneSlow[T any](a *Arena, op string) *typed[T] {
 		return l
 	}
 	l := new(typed[T])
-	l.c.bind(a, l, reflect.TypeOf((*T)(nil)), &l.i, &l.lo)
+	l.c.bind(a, l)
 	a.enter(&l.c)
 	return l
 }

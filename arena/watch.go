@@ -42,7 +42,7 @@ func (l *lane) offer(r *track.Release) track.Answer {
 	}
 	defer l.begin(r.Site).Exit()
 	l.verifyFree()
-	answer := l.offerChunk(r, l.chunk(), *l.lo, *l.i)
+	answer := l.offerChunk(r, l.chunk(), l.at().lo, l.at().i)
 	if o := l.rest; o != nil {
 		for _, s := range o.full {
 			l.offerChunk(r, s.block, s.lo, s.hi)
@@ -71,7 +71,7 @@ func (l *lane) offerChunk(r *track.Release, b block, lo, hi int) track.Answer {
 
 // released describes elements of a chunk.
 func (l *lane) released(base *byte, from, to int) *check.Released {
-	return &check.Released{Owner: l.owner(), Type: l.typ, N: to - from, Mem: addr.Add(base, from*l.size)}
+	return &check.Released{Owner: l.owner(), Type: l.typ(), N: to - from, Mem: addr.Add(base, from*l.size)}
 }
 
 // owner says in reports whose memory it is.
@@ -86,14 +86,14 @@ func (l *lane) owner() string {
 func (l *lane) handedOut(from, to int) {
 	if track.Watched && from < to {
 		l.noteNew(from, to)
-		sanitize.Grant(addr.Add(l.base, from*l.size), uintptr((to-from)*l.size))
+		sanitize.Grant(addr.Add(l.base(), from*l.size), uintptr((to-from)*l.size))
 	}
 }
 
 // withhold says that the open chunk is nobody's.
 func (l *lane) withhold() {
 	if sanitize.Poisons && l.n > 0 {
-		sanitize.Withhold(addr.Add(l.base, 0), uintptr(l.n*l.size))
+		sanitize.Withhold(addr.Add(l.base(), 0), uintptr(l.n*l.size))
 	}
 }
 
@@ -102,8 +102,8 @@ func (l *lane) revoke() {
 	if !sanitize.Enabled || !l.active {
 		return
 	}
-	l.revokeRange(l.base, 0, *l.lo)
-	l.revokeRange(l.base, *l.i, l.n)
+	l.revokeRange(l.base(), 0, l.at().lo)
+	l.revokeRange(l.base(), l.at().i, l.n)
 	if l.rest == nil {
 		return
 	}

@@ -74,6 +74,12 @@ func Add(p *byte, n int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(p), n)
 }
 
+// Before returns the P that lies right before what p points to, in the same object.
+func Before[P, T any](p *T) *P {
+	// SAFETY: GC.md fact 1: the caller says that the object begins there, or before.
+	return (*P)(unsafe.Add(unsafe.Pointer(p), -int(unsafe.Sizeof(*new(P)))))
+}
+
 // Offset returns how many bytes p lies behind base, as a number that is large if it
 // lies before it.
 func Offset(p, base *byte) uintptr {

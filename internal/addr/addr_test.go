@@ -136,3 +136,14 @@ func TestData(t *testing.T) {
 		t.Errorf("Offset is %d", got)
 	}
 }
+
+func TestBefore(t *testing.T) {
+	var s struct {
+		a, b int
+		c    string
+	}
+	s.b, s.c = 7, "text"
+	if p := addr.Before[int](&s.c); p != &s.b || *p != 7 {
+		t.Errorf("%p, want %p", p, &s.b)
+	}
+}
