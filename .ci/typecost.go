@@ -34,6 +34,7 @@ var uses = []use{
 	{"slab.Local", "slab", "", "var c slab.Local[T]; p := c.Alloc(); keep(p); c.Free(p)"},
 	{"slab.Table", "slab", "", "var t slab.Table[T]; h, _ := t.Insert(*new(T)); p, _ := t.Get(h); keep(p); t.Remove(h)"},
 	{"pool.Pool", "pool", "", "p := pool.New(func() *T { return new(T) }); x := p.Get(); keep(x); p.Put(x)"},
+	{"pool.Local", "pool", "", "p := pool.NewLocal(func() *T { return new(T) }); x := p.Get(); keep(x); p.Put(x)"},
 }
 
 var wordT = regexp.MustCompile(`\bT\b`)

@@ -49,7 +49,7 @@ func (l *local) putChecked(x unsafe.Pointer) {
 		return
 	}
 	l.wait(x, n, what)
-	leave(l.checked.Get(), false, l.most(), none)
+	leave(l.checked.Get(), false, l.max, none)
 }
 
 // wait has x wait.

@@ -115,6 +115,32 @@ func TestLocalPutTwice(t *testing.T) {
 	}
 }
 
+// A Put that finds room on the stack goes a shorter way, and notices the same.
+func TestLocalPutRoom(t *testing.T) {
+	testkit.NeedsReuse(t)
+	for _, conf := range []pool.LocalConfig[object]{{}, {Reset: func(x *object) { x.id = -1 }}} {
+		conf.Name, conf.Max = "l", 4
+		l := pool.NewLocal[object](nil, conf)
+		for round := range 3 {
+			out := []*object{l.Get(), l.Get(), l.Get(), l.Get(), l.Get()}
+			for i, x := range out {
+				x.id = i + 1
+				l.Put(x)
+				if want := i + 1; conf.Reset == nil && x.id != want || conf.Reset != nil && x.id != -1 {
+					t.Errorf("round %d: object %d has %d after Put", round, i, x.id)
+				}
+				if i < 4 {
+					testkit.PanicText(t, fmt.Sprintf(`pool: Local "l": object %p (*pool_test.object) was Put twice`, x), func() { l.Put(x) })
+				}
+			}
+			testkit.PanicText(t, `pool: Put of a nil *pool_test.object into Local "l"`, func() { l.Put(nil) })
+			if s := checkStats(t, l.Stats()); s.Idle != 4 || s.DroppedFull != uint64(round+1) {
+				t.Errorf("round %d: %+v", round, s)
+			}
+		}
+	}
+}
+
 // Functions that do not return cost the object at hand.
 func TestLocalCallbacks(t *testing.T) {
 	for how, away := range leave {
