@@ -94,7 +94,7 @@ type slotHead struct{ gen, next uint32 }
 // none. It panics if a setting is out of its range; see [TableConfig].
 func NewTable[T any](conf ...TableConfig) *Table[T] {
 	t := new(Table[T])
-	t.core.bind(&t.chunks).configure(conf)
+	t.core.bind(t).configure(conf)
 	return t
 }
 
@@ -105,7 +105,7 @@ func NewTable[T any](conf ...TableConfig) *Table[T] {
 // quarter of what there is.
 func (t *Table[T]) Insert(v T) (Handle[T], *T) {
 	if t.core.free == 0 {
-		t.core.mustMore(&t.chunks)
+		t.core.mustMore(t)
 	}
 	h := Handle[T]{place: t.core.free}
 	s := &t.chunks[h.place>>placeBits][h.place&slotMask]
@@ -126,7 +126,7 @@ func (t *Table[T]) Insert(v T) (Handle[T], *T) {
 // TryInsert is Insert that returns the error with which Insert panics.
 func (t *Table[T]) TryInsert(v T) (Handle[T], *T, error) {
 	if t.core.free == 0 {
-		if err := t.core.more(&t.chunks); err != nil {
+		if err := t.core.more(t); err != nil {
 			return Handle[T]{}, nil, err
 		}
 	}

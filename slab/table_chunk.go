@@ -28,22 +28,23 @@ func tableChunkLen(slots int, size uintptr) int {
 	return min(chunk.Elems(want, size), maxSlots)
 }
 
-// bind makes t that of a Table with these chunks, a *[][]tableSlot[T], once. A copy of a
-// Table has a type already, and its chunks elsewhere.
+// bind makes t that of front, a *Table[T], once. A copy of a Table has a type already, and
+// is elsewhere.
 //
 //go:noinline
-func (t *table) bind(chunks any) *table {
+func (t *table) bind(front any) *table {
 	if t.self == t {
 		return t
 	}
 	if t.typ != nil && !check.Enabled { // which reports it, with stacks, and goes on
 		panic(fmt.Sprintf("slab: use of a copy of a Table[%v]: pass a *Table", t.typ))
 	}
+	chunks := reflect.ValueOf(front).Elem().Field(1) // Table.chunks
 	// SAFETY: the chunks are slices of larger structs that begin with a slotHead. Here
 	// they are made, moved and counted; what lies in them, head finds.
-	t.chunks = (*[][]slotHead)(reflect.ValueOf(chunks).UnsafePointer())
+	t.chunks = (*[][]slotHead)(chunks.Addr().UnsafePointer())
 	t.self = t
-	t.chunk = reflect.TypeOf(chunks).Elem().Elem()
+	t.chunk = chunks.Type().Elem()
 	t.slotSize = t.chunk.Elem().Size()
 	t.elem = elemOf(typeOf(t.chunk.Elem()), check.Enabled)
 	return t
@@ -62,16 +63,16 @@ func (t *table) configure(given []TableConfig) {
 // mustMore is more that panics with the error.
 //
 //go:noinline
-func (t *table) mustMore(chunks any) {
-	if err := t.more(chunks); err != nil {
+func (t *table) mustMore(front any) {
+	if err := t.more(front); err != nil {
 		panic(err)
 	}
 }
 
 // more makes an unused slot the first free one, of which there is none.
-func (t *table) more(chunks any) error {
+func (t *table) more(front any) error {
 	if t.self != t {
-		t.bind(chunks)
+		t.bind(front)
 	}
 	if t.capacity > 0 && t.len >= t.capacity {
 		return fmt.Errorf("%w: %s has %d elements", ErrExhausted, t.title(), t.len)
