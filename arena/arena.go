@@ -6,6 +6,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/track"
 )
@@ -50,6 +51,7 @@ type Arena struct {
 	dyn    map[reflect.Type]*dynamic // lanes of types known at run time only, not in table
 	self   *Arena                    // finds copies
 	resets uint64
+	epoch  uint32 // of the latest Reset: gccycle.Epoch
 
 	callbacks []func()
 	calling   bool
@@ -192,10 +194,10 @@ func LaneOf[T any](a *Arena) *Lane[T] {
 // comes next. It runs the callbacks of [Arena.OnReset] first, ends all open
 // Marks, and clears what was used: its cost is what was used, not what is
 // reserved. A lane that took several chunks goes on with one of the size that
-// was needed; a peak is forgotten over the following Resets; and what is kept is
-// at most the arena's Retain. Once in a while it does not keep the memory of
-// one type, to find pointers into it: see VerifyNoStale of package check. On a nil or unused arena Reset does
-// nothing. It panics after Free.
+// was needed. What was not needed since the last garbage collection but one is
+// forgotten, and what is kept is at most Config.Retain. Once in a while Reset does not
+// keep the memory of one type, to find pointers into it: see VerifyNoStale of package
+// check. On a nil or unused arena Reset does nothing. It panics after Free.
 func (a *Arena) Reset() {
 	if a == nil {
 		return
@@ -222,8 +224,12 @@ func (a *Arena) Reset() {
 	clear(a.listed[kept:])
 	a.listed = a.listed[:kept]
 	a.frames, a.positions = a.frames[:0], a.positions[:0]
-	if a.resets%expireEvery == 0 {
+	if e := gccycle.Epoch(); e != a.epoch {
+		a.epoch = e
 		a.expire()
+	}
+	if a.resets%countEvery == 1 {
+		gccycle.Count()
 	}
 	if keep := a.retained(); a.reserved > keep {
 		a.trim(keep)
@@ -231,14 +237,14 @@ func (a *Arena) Reset() {
 	r.End()
 }
 
-// expireEvery is how many Resets a lane may lie idle before it gives up its
-// memory.
-const expireEvery = 16
+// countEvery is after how many Resets an arena sees to it that collections are counted.
+const countEvery = 64
 
-// expire takes the memory of lanes that lay idle for long.
+// expire takes the memory of lanes that were not in use since the last collection but
+// one.
 func (a *Arena) expire() {
 	for _, l := range a.lanes {
-		if l.idle() >= expireEvery {
+		if !l.active && l.peak.Idle(a.epoch) >= 2 {
 			l.dropIdle()
 			l.forget(0)
 		}

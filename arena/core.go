@@ -7,6 +7,7 @@ import (
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/track"
 )
 
@@ -25,11 +26,10 @@ type lane struct {
 	n      int    // elements of that chunk, or at rest of the clean one to open next
 	size   int    // bytes of an element
 
-	// What is kept of the lane's use from Reset to Reset. The two counts have few bits, for
-	// a lane of a size class of Go's heap.
+	// What is kept of the lane's use from Reset to Reset. The counts have few bits, for a
+	// lane of a size class of Go's heap.
 	peak    chunk.Peak // of elements
 	top     uint32     // most elements in use at a Release since the last Reset, or all ones if that is more
-	last    uint32     // the Reset (counted) at which the lane was last in use
 	active  bool       // in use: since the last Reset, and any Release of all it had
 	listed  bool       // in a.listed: used since the last Reset, or in the round before it
 	guarded bool       // a chunk is on pages of its own, or was since the last Reset
@@ -258,6 +258,9 @@ func (l *lane) more(op string, n int) error {
 		granted, err := l.a.chargeElems(max(n, l.nextLen()), n, l.size)
 		if err != nil {
 			return err
+		}
+		if l.a == nil && granted*l.size > chunk.First {
+			gccycle.Count()
 		}
 		l.leaveOpen()
 		l.renew(granted)

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/track"
 )
 
@@ -152,20 +153,10 @@ func (l *lane) settle(used int) (outgrown bool) {
 
 // note takes down, at a Reset, that used elements were in use.
 func (l *lane) note(used int) {
-	l.listed = l.active || l.top > 0
-	l.peak.Note(max(int(l.top), used))
-	l.top = 0
-	if l.a != nil && l.listed {
-		l.last = uint32(l.a.resets)
+	if l.listed = l.active || l.top > 0; l.listed {
+		l.peak.Note(max(int(l.top), used), gccycle.Epoch())
+		l.top = 0
 	}
-}
-
-// idle returns how many Resets ago the lane was last in use.
-func (l *lane) idle() uint32 {
-	if l.active {
-		return 0
-	}
-	return uint32(l.a.resets) - l.last
 }
 
 // end makes the lane unusable and drops its memory. Values handed out stay.

@@ -8,6 +8,7 @@ import (
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
+	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/leak"
 	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/track"
@@ -217,11 +218,11 @@ func (a *Arena) leave() {
 
 // Reset takes back everything that was allocated and hands the same memory out
 // again. It clears what was used, and costs that. An arena of several chunks
-// goes on with one of the size that was needed; a peak is forgotten over the
-// following Resets; and a chunk of more than Config.Retain is not kept. Once in a while
-// nothing is, to find pointers that were kept: see StalePointers of package check. No pointer into the arena may be used afterwards: its bytes
-// become other types. Reset panics after Free; on an unused arena it does
-// nothing.
+// goes on with one of the size that was needed. What was not needed since the last
+// garbage collection but one is forgotten, and a chunk of more than Config.Retain is not
+// kept. Once in a while nothing is, to find pointers that were kept: see StalePointers of
+// package check. No pointer into the arena may be used afterwards: its bytes become other
+// types. Reset panics after Free; on an unused arena it does nothing.
 func (a *Arena) Reset() {
 	a.checkUsable("Reset")
 	a.resets++
@@ -234,7 +235,10 @@ func (a *Arena) Reset() {
 	a.high = max(a.high, used)
 	// The mark is of what a chunk takes that has room for all, counting the 8
 	// bytes that New leaves free.
-	a.peak.Note(int(spent + overhead + 8))
+	a.peak.Note(int(spent+overhead+8), gccycle.Epoch())
+	if a.resets%countEvery == 1 {
+		gccycle.Count()
+	}
 	keep := len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0])
 	a.verify()
 	var r *track.Release
@@ -253,6 +257,9 @@ func (a *Arena) Reset() {
 	a.open, a.base, a.left, a.last = block{}, nil, 0, 0
 	a.checkInvariants()
 }
+
+// countEvery is after how many Resets an arena sees to it that collections are counted.
+const countEvery = 64
 
 // tooLarge reports whether b should not be kept over a Reset. What one large
 // alignment may take is never too large.

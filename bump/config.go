@@ -17,8 +17,9 @@ type Config struct {
 	Limit int
 
 	// Retain bounds the bytes that stay with the arena over a Reset; a chunk above goes
-	// to the garbage collector. 0 means 64 MiB, and -1 that nothing stays; it must not be
-	// less.
+	// to the garbage collector. It is the bound for programs that never collect: else
+	// what was not needed since the last collection but one goes anyway. 0 means 64 MiB,
+	// and -1 that nothing stays; it must not be less.
 	Retain int
 }
 

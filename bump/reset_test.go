@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
@@ -125,7 +126,10 @@ func TestResetMerges(t *testing.T) {
 }
 
 // TestPeakDecays is about a single large round, whose memory must not stay.
-func TestPeakDecays(t *testing.T) {
+// A peak stays for any number of Resets, until two collections have passed without its
+// use.
+func TestPeakIsForgotten(t *testing.T) {
+	testkit.NeedsReuse(t)
 	small := func(a *bump.Arena) {
 		for range 10 {
 			bump.New[int64](a)
@@ -137,25 +141,25 @@ func TestPeakDecays(t *testing.T) {
 		a.Reset()
 		a.Alloc(peak, 8)
 		a.Reset()
-		last, rounds := a.Stats().Reserved, 0
-		for ; rounds == 0 || a.Stats().Reserved > 1024; rounds++ {
+		epoch := gccycle.Epoch()
+		for range 200 {
 			small(&a)
 			a.Reset()
-			if r := a.Stats().Reserved; r > last && last > 0 {
-				t.Fatalf("after %d bytes once, what is kept grew from %d to %d", peak, last, r)
-			} else {
-				last = r
-			}
-			if rounds > 200 {
-				t.Fatalf("after %d bytes once, %d small rounds keep %v", peak, rounds, a.Stats())
-			}
+		}
+		// What is above the default of Retain is not kept at all.
+		if r := a.Stats().Reserved; peak < 64<<20 && r < int(peak) && gccycle.Epoch() == epoch {
+			t.Errorf("after %d bytes once and no collection, %d are kept", peak, r)
+		}
+		for range 3 {
+			testkit.CountCollections(1)
+			small(&a)
+			a.Reset()
+		}
+		if r := a.Stats().Reserved; r > 1024 {
+			t.Errorf("three collections after %d bytes, %d are kept", peak, r)
 		}
 		if s := a.Stats(); s.HighWater < int(peak) {
 			t.Errorf("the high-water mark of %d bytes is forgotten: %v", peak, s)
-		}
-		// But not at once: the round may come again.
-		if peak >= 1<<20 && rounds < 4 {
-			t.Errorf("a peak of %d bytes is forgotten after %d rounds", peak, rounds)
 		}
 	}
 }

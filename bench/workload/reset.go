@@ -10,7 +10,7 @@ import (
 // and used a little of it: Reset has to cost what was used.
 //
 // The memory is reserved by the options FirstChunk and MaxChunk rather than by
-// an earlier peak, because an arena forgets a peak within a few Resets and
+// an earlier peak, because an arena forgets a peak in a few collections and
 // would no longer be of the size in question.
 
 func init() {

@@ -9,12 +9,17 @@
 //     where a word has 32 bits) and up to 32 KiB, a chunk with pointers carries
 //     a header of 8 bytes (GC.md fact 2), so a chunk is eight bytes short of a
 //     power of two there.
-//   - Memory of the past. [Peak] remembers the most that was in use between two
-//     Resets and forgets it step by step, so that a steady program never
-//     refills and a single large request does not stay for ever.
+//   - Memory of the past. Idle memory costs nothing until a garbage collection has
+//     passed without its use. So what is kept is what was needed since the last
+//     collection but one: [Peak]. It is forgotten by collections, never by the number of
+//     Resets, or a program whose rounds are uneven would allocate its large ones anew
+//     each time.
 package chunk
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 const (
 	// First is the size in bytes of a region's first chunk: 512, less the header
@@ -95,30 +100,53 @@ func Round(n int) int {
 	return (n + step - 1) &^ (step - 1)
 }
 
-// Peak is a high-water mark that decays: the most elements (or bytes) in use
-// in the recent past. The zero Peak is ready.
-type Peak struct{ n int }
-
-// decay is the part of the distance to a lower use that one Reset forgets.
-const decay = 8
-
-// Note records that used were in use up to a Reset and returns the new mark: at
-// once where use went up, an eighth of the way where it went down.
-func (p *Peak) Note(used int) int {
-	if used >= p.n {
-		p.n = used
-	} else {
-		p.n -= (p.n - used + decay - 1) / decay
-	}
-	return p.n
+// A Peak is the most elements (or bytes) that were in use at one time since the last
+// garbage collection but one. The zero Peak is ready. It counts up to 4,294,967,295,
+// which stands for all that is more.
+//
+//	collections    │        │        │        │
+//	in use          ▂█▃▁  ▂▁  ▁ ▂▁ ▁   ▁▂ ▁ ▁
+//	the peak        ▂███████████████▂▂▂▂▂▂▂▂▂▂
+type Peak struct {
+	now    uint32 // the most since the last collection
+	before uint32 // the most between that and the one before
+	epoch  uint32 // see gccycle.Epoch
 }
 
+// Note records that used were in use up to a Reset in an epoch.
+func (p *Peak) Note(used int, epoch uint32) {
+	if epoch != p.epoch {
+		p.turn(epoch)
+	}
+	p.now = max(p.now, uint32(min(uint(used), math.MaxUint32)))
+}
+
+// turn begins an epoch.
+func (p *Peak) turn(epoch uint32) {
+	p.before = 0
+	if epoch-p.epoch == 1 {
+		p.before = p.now
+	}
+	p.now, p.epoch = 0, epoch
+}
+
+// Idle returns the number of collections since the latest Note.
+func (p *Peak) Idle(epoch uint32) uint32 { return epoch - p.epoch }
+
 // Cap lowers the mark to n if it is above.
-func (p *Peak) Cap(n int) { p.n = min(p.n, n) }
+func (p *Peak) Cap(n int) {
+	most := uint32(min(uint(n), math.MaxUint32))
+	p.now, p.before = min(p.now, most), min(p.before, most)
+}
+
+func (p *Peak) most() int { return int(max(p.now, p.before)) }
 
 // Want returns the size of the region to make for this mark.
-func (p *Peak) Want() int { return Round(p.n) }
+func (p *Peak) Want() int { return Round(p.most()) }
 
 // Outgrown reports whether a region of have is more than twice what the mark
 // asks for.
-func (p *Peak) Outgrown(have int) bool { return have > 2*p.n && have > 2*p.Want() }
+func (p *Peak) Outgrown(have int) bool {
+	n := p.most()
+	return have > 2*n && have > 2*Round(n) && uint32(n) != math.MaxUint32
+}

@@ -187,40 +187,47 @@ func TestRound(t *testing.T) {
 	}
 }
 
+// A Peak knows what was in use since the last collection but one.
 func TestPeak(t *testing.T) {
 	var p chunk.Peak
 	if p.Want() != 0 || p.Outgrown(0) || !p.Outgrown(1) {
 		t.Error("the zero Peak wants something")
 	}
-	for _, n := range []int{10, 1000, 1001, 80_000} {
-		if got := p.Note(n); got != n || p.Want() < n {
-			t.Errorf("Note(%d) = %d, Want %d", n, got, p.Want())
+	for _, c := range []struct {
+		epoch      uint32
+		used, want int
+	}{
+		{0, 10, 10}, {0, 1000, 1000}, {0, 1001, 1001}, {0, 80_000, 80_000}, // up at once
+		{0, 0, 80_000}, {0, 5, 80_000}, // and not down before a collection
+		{1, 7, 80_000}, {1, 0, 80_000}, // nor before two
+		{2, 3, 7}, {2, 100, 100}, {2, 0, 100},
+		{3, 1, 100}, {4, 0, 1},
+		{4, 500, 500}, {6, 2, 2}, // two at a time
+		{7, 90, 90}, {math.MaxUint32, 0, 0}, {math.MaxUint32, 40, 40}, {0, 3, 40}, {1, 0, 3},
+	} {
+		if p.Note(c.used, c.epoch); p.Want() != chunk.Round(c.want) || p.Idle(c.epoch) != 0 || p.Idle(c.epoch+2) != 2 {
+			t.Errorf("after %d in epoch %d: Want %d, want %d", c.used, c.epoch, p.Want(), chunk.Round(c.want))
 		}
 	}
-	// Down an eighth of the way at a time, and in the end all the way.
-	if got := p.Note(0); got != 70_000 {
-		t.Errorf("Note(0) = %d, want 70000", got)
-	}
-	last := 70_000
-	for steps := 0; ; steps++ {
-		got := p.Note(100)
-		if got == 100 {
-			break
-		}
-		if got >= last || got < 100 || steps > 100 {
-			t.Fatalf("Note(100) = %d after %d", got, last)
-		}
-		last = got
-	}
+	p = chunk.Peak{}
+	p.Note(100, 0)
+	p.Note(90, 1)
 	if p.Outgrown(200) || !p.Outgrown(2*p.Want()+1) || p.Outgrown(2*p.Want()) {
 		t.Errorf("Outgrown is not what is above twice %d", p.Want())
 	}
-	p.Cap(1000)
-	if p.Want() != chunk.Round(100) {
-		t.Errorf("Cap raised the mark to %d", p.Want())
+	for _, n := range []int{1000, 100, 95, 50, 0} {
+		if p.Cap(n); p.Want() != chunk.Round(min(n, 100)) {
+			t.Errorf("Cap(%d) leaves %d", n, p.Want())
+		}
 	}
-	p.Cap(50)
-	if p.Want() != chunk.Round(50) {
-		t.Errorf("Cap(50) leaves %d", p.Want())
+	// What it cannot count is never outgrown.
+	const most = math.MaxUint32
+	if bits.UintSize == 64 {
+		for _, used := range []int{most, most + 1, math.MaxInt} {
+			p = chunk.Peak{}
+			if p.Note(used, 0); p.Want() < most || p.Outgrown(math.MaxInt) {
+				t.Errorf("after %d: Want %d", used, p.Want())
+			}
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"weak"
+
+	"github.com/haven-mem/haven/internal/gccycle"
 )
 
 // CollectGarbage runs two garbage collections and returns when both are done,
@@ -33,6 +35,15 @@ func CollectGarbage() {
 			}
 			runtime.Gosched()
 		}
+	}
+}
+
+// CountCollections has n garbage collections counted that begin after the call, so that
+// allocators forget what was not used since (package gccycle).
+func CountCollections(n uint32) {
+	gccycle.Count()
+	for before := gccycle.Epoch(); gccycle.Epoch()-before < n; {
+		CollectGarbage()
 	}
 }
 
