@@ -221,11 +221,11 @@ func TestPeak(t *testing.T) {
 		}
 	}
 	// What it cannot count is never outgrown.
-	const most = math.MaxUint32
 	if bits.UintSize == 64 {
-		for _, used := range []int{most, most + 1, math.MaxInt} {
+		for _, above := range []uint64{0, 1, math.MaxInt64 - math.MaxUint32} {
+			used := int(math.MaxUint32 + above)
 			p = chunk.Peak{}
-			if p.Note(used, 0); p.Want() < most || p.Outgrown(math.MaxInt) {
+			if p.Note(used, 0); uint64(p.Want()) < math.MaxUint32 || p.Outgrown(math.MaxInt) {
 				t.Errorf("after %d: Want %d", used, p.Want())
 			}
 		}
