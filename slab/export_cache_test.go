@@ -11,7 +11,7 @@ import (
 // one place, each slot in the state that this place asks for, and the numbers of
 // s add up. A step after a garbage collection may be under way and have
 // magazines in its hands; then it finds something wrong, and nothing a moment
-// later.
+// later. So it has no slab printed, which the race detector would see.
 func CheckAtRest[T any](c *Cache[T], s Stats) error { return c.core.checkAtRest(s) }
 
 //go:norace
@@ -47,7 +47,7 @@ func (c *core) checkAtRest(st Stats) error {
 			for _, p := range m.Objects() {
 				s, i := c.slabs.find(p)
 				if s == nil || seen[p] || s.isFree(i) || c.holds(s, i, p) != (where == kept) {
-					return fmt.Errorf("object %#x in a magazine, of the depot: %v, seen before: %v, in slot %d of %+v", p, where == kept, seen[p], i, s)
+					return fmt.Errorf("object %#x in a magazine, of the depot: %v, seen before: %v, in slot %d", p, where == kept, seen[p], i)
 				}
 				seen[p] = true
 				in[where]++
@@ -59,7 +59,7 @@ func (c *core) checkAtRest(st Stats) error {
 	for _, s := range c.slabs.all {
 		for i := range s.state {
 			if s.isFree(i) != (s.tag(i) == free) {
-				return fmt.Errorf("slot %d of %+v: tag %d, free %v", i, s, s.tag(i), s.isFree(i))
+				return fmt.Errorf("slot %d of slab %#x: its tag says another thing than its bit", i, s.base)
 			}
 		}
 		nfree += s.nfree
