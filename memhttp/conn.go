@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/haven-mem/haven/internal/serving"
+	"github.com/haven-mem/haven/internal/request"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -60,11 +60,11 @@ func Wrap(srv *http.Server, conf ...Config) {
 // else, and the second with StateClosed or StateHijacked once.
 type conns struct {
 	conf *Config
-	by   sync.Map // net.Conn to *serving.Conn
+	by   sync.Map // net.Conn to *request.Conn
 }
 
 func (s *conns) open(ctx context.Context, nc net.Conn) context.Context {
-	c := serving.OpenConn(serving.Find(ctx, s.conf.Parent, &root), memctx.Config{Ident: remote(nc), Limit: s.conf.ConnLimit})
+	c := request.OpenConn(request.Find(ctx, s.conf.Parent, &root), memctx.Config{Ident: remote(nc), Limit: s.conf.ConnLimit})
 	s.by.Store(nc, c)
 	return c.Context(ctx)
 }
@@ -75,7 +75,7 @@ func (s *conns) change(nc net.Conn, state http.ConnState) {
 		return
 	}
 	if v, ok := s.by.LoadAndDelete(nc); ok {
-		c := v.(*serving.Conn)
+		c := v.(*request.Conn)
 		if state == http.StateHijacked {
 			c.Doubt()
 		}

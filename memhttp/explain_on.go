@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/haven-mem/haven/internal/serving"
+	"github.com/haven-mem/haven/internal/request"
 )
 
 // In the check build a fault in a handler is a panic, so that it ends the request and
@@ -28,7 +28,7 @@ func (x *watched) watch(r *http.Request) {
 func (x *watched) unwatch() { debug.SetPanicOnFault(x.before) }
 
 // explain tells of a panic of the handler.
-func (x *watched) explain(v any) { serving.Explain(v, x.served) }
+func (x *watched) explain(v any) { request.Explain(v, x.served) }
 
 // served returns the method and the pattern, and the path if that is another.
 func (x *watched) served() string {

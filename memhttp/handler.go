@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/request"
 	"github.com/haven-mem/haven/internal/scope"
-	"github.com/haven-mem/haven/internal/serving"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -45,14 +45,14 @@ type handler struct {
 }
 
 // root is above the contexts of those who name no parent.
-var root = serving.Root{Name: "http"}
+var root = request.Root{Name: "http"}
 
 // An exchange is a request with its answer.
 type exchange struct {
 	watched
 	handler *handler
 	scope   scope.Scope[memctx.Context] // the request's context.Context
-	place   serving.Place
+	place   request.Place
 	answer  answer
 	proto   int  // major version
 	whole   bool // the handler returned
@@ -64,15 +64,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.answer.below, x.answer.scope = w, &x.scope
 	x.scope.Context = r.Context()
 	ident := h.conf.Ident(r)
-	x.place = serving.Find(r.Context(), h.conf.Parent, &root)
+	x.place = request.Find(r.Context(), h.conf.Parent, &root)
 	x.scope.Carry(x.place.Child("request", memctx.Config{Ident: ident, Limit: h.conf.RequestLimit}))
-	request := r.WithContext(&x.scope)
+	req := r.WithContext(&x.scope)
 	if check.Enabled {
-		x.watch(request)
+		x.watch(req)
 		defer x.unwatch()
 	}
 	defer x.close()
-	h.next.ServeHTTP(x.answer.writer(), request)
+	h.next.ServeHTTP(x.answer.writer(), req)
 	x.whole = true
 }
 

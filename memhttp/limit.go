@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/haven-mem/haven/arena"
-	"github.com/haven-mem/haven/internal/serving"
+	"github.com/haven-mem/haven/internal/request"
 )
 
 // fail deals with what the handler panicked with.
@@ -15,7 +15,7 @@ func (x *exchange) fail(v any) {
 		panic(v)
 	}
 	status := http.StatusRequestEntityTooLarge
-	if serving.Above(limit, x.scope.Carried()) {
+	if request.Above(limit, x.scope.Carried()) {
 		status = http.StatusServiceUnavailable
 	}
 	if s := x.handler.conf.LimitStatus; s != 0 {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/serving"
+	"github.com/haven-mem/haven/internal/request"
 )
 
 // UnaryServerInterceptor is a grpc.UnaryServerInterceptor that makes
@@ -77,7 +77,7 @@ func (g *guard) end(err *error) {
 	g.doubt()
 	v := recover()
 	if check.Enabled {
-		serving.Explain(v, func() string { return g.method })
+		request.Explain(v, func() string { return g.method })
 	}
 	switch v := v.(type) {
 	case nil: // runtime.Goexit
@@ -110,7 +110,7 @@ func (g *guard) doubt() {
 // is like inside.
 func (g *guard) exhausted(limit *arena.LimitError) error {
 	text := "memory limit of the RPC"
-	if r := rpcOf(g.ctx); r != nil && r.begun && serving.Above(limit, r.scope.Carried()) {
+	if r := rpcOf(g.ctx); r != nil && r.begun && request.Above(limit, r.scope.Carried()) {
 		text = "memory limit of the server"
 	}
 	return status.Error(codes.ResourceExhausted, text)

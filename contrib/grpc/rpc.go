@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
 
+	"github.com/haven-mem/haven/internal/request"
 	"github.com/haven-mem/haven/internal/scope"
-	"github.com/haven-mem/haven/internal/serving"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -19,14 +19,14 @@ type rpc struct {
 	method  string
 	begun   bool // of a server; written before the RPC's handler starts
 	scope   scope.Scope[memctx.Context]
-	place   serving.Place
+	place   request.Place
 	unsure  atomic.Bool // somebody may use the memory after the end
 	trailer atomic.Pointer[metadata.MD]
 
 	manyIn  bool                           // the client sends a stream
 	manyOut bool                           // the server does
 	message atomic.Pointer[memctx.Context] // of EachMessage
-	within  serving.Place                  // of message
+	within  request.Place                  // of message
 }
 
 type rpcKey struct{}
@@ -62,7 +62,7 @@ func (r *rpc) begin(s *stats.Begin) {
 		return
 	}
 	r.manyIn, r.manyOut = s.IsClientStream, s.IsServerStream
-	r.place = serving.Find(r.scope.Context, r.handler.conf.Parent, &root)
+	r.place = request.Find(r.scope.Context, r.handler.conf.Parent, &root)
 	r.scope.Carry(r.place.Child("rpc", memctx.Config{Ident: r.method, Limit: r.handler.conf.RPCLimit}))
 	r.begun = true
 }
@@ -116,7 +116,7 @@ func EachMessage(ctx context.Context) *memctx.Context {
 	if m := r.message.Load(); m != nil {
 		return m
 	}
-	r.within = serving.Find(r, nil, &root)
+	r.within = request.Find(r, nil, &root)
 	m := r.within.Child("message", memctx.Config{})
 	r.message.Store(m)
 	return m

@@ -5,12 +5,12 @@ import (
 
 	"google.golang.org/grpc/stats"
 
-	"github.com/haven-mem/haven/internal/serving"
+	"github.com/haven-mem/haven/internal/request"
 	"github.com/haven-mem/haven/memctx"
 )
 
 // root is above the contexts of those who name no parent.
-var root = serving.Root{Name: "grpc"}
+var root = request.Root{Name: "grpc"}
 
 // NewStatsHandler returns a stats.Handler that opens a memory context "conn" for
 // each connection of a server, with the remote address as ident, and below it one
@@ -41,7 +41,7 @@ type conn struct {
 	context.Context // with the memory context, once it has begun
 	handler         *handler
 	ident           string
-	mem             *serving.Conn
+	mem             *request.Conn
 }
 
 // connKey is the key of a handler's *conn in a context.Context. A server may have
@@ -76,7 +76,7 @@ func (h *handler) HandleConn(ctx context.Context, s stats.ConnStats) {
 		if c.mem == nil {
 			// Not below what the context carries: that may be of a request of
 			// net/http, which ends while its RPC's handler runs.
-			c.mem = serving.OpenConn(serving.Find(context.Background(), h.conf.Parent, &root), memctx.Config{Ident: c.ident, Limit: h.conf.ConnLimit})
+			c.mem = request.OpenConn(request.Find(context.Background(), h.conf.Parent, &root), memctx.Config{Ident: c.ident, Limit: h.conf.ConnLimit})
 			c.Context = c.mem.Context(c.Context)
 		}
 	case *stats.ConnEnd:

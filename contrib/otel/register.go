@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/haven-mem/haven/contrib/internal/series"
+	"github.com/haven-mem/haven/contrib/internal/metrics"
 )
 
 // Register makes the instruments with meter, and a callback that gives them their
@@ -23,9 +23,9 @@ func Register(meter metric.Meter) (metric.Registration, error) {
 	if meter == nil {
 		return nil, errors.New("havenotel: Register(nil): want a meter, like otel.Meter(\"github.com/haven-mem/haven\")")
 	}
-	observables := make(map[*series.Metric]metric.Int64Observable)
+	observables := make(map[*metrics.Metric]metric.Int64Observable)
 	var all []metric.Observable
-	for _, m := range series.Metrics() {
+	for _, m := range metrics.Metrics() {
 		o, err := instrument(meter, m)
 		if err != nil {
 			return nil, fmt.Errorf("havenotel: instrument haven.%s: %w", m.Name, err)
@@ -33,7 +33,7 @@ func Register(meter metric.Meter) (metric.Registration, error) {
 		observables[m] = o
 		all = append(all, o)
 	}
-	var reader series.Reader
+	var reader metrics.Reader
 	r, err := meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
 		for _, v := range reader.Read() {
 			observer.ObserveInt64(observables[v.Metric], v.Number, metric.WithAttributeSet(attributes(v)))
@@ -47,12 +47,12 @@ func Register(meter metric.Meter) (metric.Registration, error) {
 }
 
 // instrument makes the instrument of a metric.
-func instrument(meter metric.Meter, m *series.Metric) (metric.Int64Observable, error) {
+func instrument(meter metric.Meter, m *metrics.Metric) (metric.Int64Observable, error) {
 	name, unit, help := "haven."+m.Name, metric.WithUnit(m.Unit), metric.WithDescription(m.Help)
 	switch m.Kind {
-	case series.Counter:
+	case metrics.Counter:
 		return meter.Int64ObservableCounter(name, unit, help)
-	case series.Sum:
+	case metrics.Sum:
 		return meter.Int64ObservableUpDownCounter(name, unit, help)
 	default:
 		return meter.Int64ObservableGauge(name, unit, help)
@@ -60,7 +60,7 @@ func instrument(meter metric.Meter, m *series.Metric) (metric.Int64Observable, e
 }
 
 // attributes returns the labels of a value.
-func attributes(v series.Value) attribute.Set {
+func attributes(v metrics.Value) attribute.Set {
 	list := make([]attribute.KeyValue, len(v.Labels))
 	for i, l := range v.Labels {
 		list[i] = attribute.String("haven."+v.Metric.Subject+"."+v.Metric.Labels[i], l)

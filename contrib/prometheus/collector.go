@@ -5,14 +5,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/haven-mem/haven/contrib/internal/series"
+	"github.com/haven-mem/haven/contrib/internal/metrics"
 )
 
 // A Collector collects the numbers of a process. Make one with [NewCollector]. It
 // may be used by any number of goroutines: scrapes at the same time take turns.
 type Collector struct {
-	reader series.Reader
-	descs  map[*series.Metric]desc
+	reader metrics.Reader
+	descs  map[*metrics.Metric]desc
 }
 
 // A desc is a metric in Prometheus' terms.
@@ -28,10 +28,10 @@ type desc struct {
 // moment. It costs some microseconds for each name, and half a microsecond and a
 // kilobyte, which is garbage afterwards, for each live context.
 func NewCollector() *Collector {
-	c := &Collector{descs: make(map[*series.Metric]desc)}
-	for _, m := range series.Metrics() {
+	c := &Collector{descs: make(map[*metrics.Metric]desc)}
+	for _, m := range metrics.Metrics() {
 		name, kind := "haven_"+strings.ReplaceAll(m.Name, ".", "_"), prometheus.GaugeValue
-		if m.Kind == series.Counter {
+		if m.Kind == metrics.Counter {
 			name, kind = name+"_total", prometheus.CounterValue
 		}
 		c.descs[m] = desc{prometheus.NewDesc(name, m.Help, m.Labels, nil), kind}

@@ -1,7 +1,7 @@
-// Package serving has what the servers' packages have in common: memory contexts
+// Package request has what the servers' packages have in common: memory contexts
 // of connections, which end with the last of their requests, and of requests,
 // which end well or in doubt.
-package serving
+package request
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package series
+package metrics
 
 import (
 	"github.com/haven-mem/haven/check"

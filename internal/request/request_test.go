@@ -1,4 +1,4 @@
-package serving_test
+package request_test
 
 import (
 	"context"
@@ -9,16 +9,16 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/check"
-	"github.com/haven-mem/haven/internal/serving"
+	"github.com/haven-mem/haven/internal/request"
 	"github.com/haven-mem/haven/internal/testkit"
 	"github.com/haven-mem/haven/memctx"
 )
 
-var root = serving.Root{Name: "root"}
+var root = request.Root{Name: "root"}
 
-// request opens and ends a context for what ctx belongs to, and returns its path.
-func request(ctx context.Context, parent *memctx.Context, sure bool) string {
-	p := serving.Find(ctx, parent, &root)
+// serve opens and ends a context for what ctx belongs to, and returns its path.
+func serve(ctx context.Context, parent *memctx.Context, sure bool) string {
+	p := request.Find(ctx, parent, &root)
 	mc := p.Child("request", memctx.Config{})
 	defer p.End(mc, sure)
 	return mc.Path()
@@ -26,8 +26,8 @@ func request(ctx context.Context, parent *memctx.Context, sure bool) string {
 
 func TestFind(t *testing.T) {
 	bg, given, other := context.Background(), memctx.New("given"), memctx.New("other")
-	conn := serving.OpenConn(serving.Find(bg, given, &root), memctx.Config{Ident: "1"})
-	ended := serving.OpenConn(serving.Find(bg, given, &root), memctx.Config{Ident: "2"})
+	conn := request.OpenConn(request.Find(bg, given, &root), memctx.Config{Ident: "1"})
+	ended := request.OpenConn(request.Find(bg, given, &root), memctx.Config{Ident: "2"})
 	ended.Leave()
 	for _, c := range []struct {
 		what   string
@@ -44,13 +44,13 @@ func TestFind(t *testing.T) {
 		{"a connection that has ended", ended.Context(bg), other, "other/request"},
 		{"a context below one that has ended", memctx.With(ended.Context(bg), other), given, "other/request"},
 	} {
-		if got := request(c.ctx, c.parent, true); got != c.want {
+		if got := serve(c.ctx, c.parent, true); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
 		}
 	}
 	conn.Leave()
 	given.Delete()
-	testkit.PanicText(t, `memctx: Child("request") of the deleted context given`, func() { request(bg, given, true) })
+	testkit.PanicText(t, `memctx: Child("request") of the deleted context given`, func() { serve(bg, given, true) })
 	other.Delete()
 	check.VerifyNone(t)
 }
@@ -70,15 +70,15 @@ func TestConnEnds(t *testing.T) {
 		abandoned   uint64
 	}{{true, false, 0}, {true, true, 1}, {false, false, 1}} {
 		before := stats()
-		conn := serving.OpenConn(serving.Find(context.Background(), nil, &root), memctx.Config{})
+		conn := request.OpenConn(request.Find(context.Background(), nil, &root), memctx.Config{})
 		ctx := conn.Context(context.Background())
-		p := serving.Find(ctx, nil, &root)
+		p := request.Find(ctx, nil, &root)
 		mc := p.Child("request", memctx.Config{})
 		if c.doubt {
 			conn.Doubt()
 		}
 		conn.Leave()
-		if got := request(ctx, nil, true); got != "root/conn/request" {
+		if got := serve(ctx, nil, true); got != "root/conn/request" {
 			t.Errorf("a request while another holds the connection is %s", got)
 		}
 		p.End(mc, c.sure)
@@ -97,8 +97,8 @@ func TestParentEndsFirst(t *testing.T) {
 	for n := range 1 << 4 {
 		leased, sure, doubt, connFirst := n&1 > 0, n&2 > 0, n&4 > 0, n&8 > 0
 		parent := memctx.New("parent")
-		conn := serving.OpenConn(serving.Find(context.Background(), parent, &root), memctx.Config{})
-		p := serving.Find(conn.Context(context.Background()), nil, &root)
+		conn := request.OpenConn(request.Find(context.Background(), parent, &root), memctx.Config{})
+		p := request.Find(conn.Context(context.Background()), nil, &root)
 		mc := p.Child("request", memctx.Config{})
 		ended := 0
 		mc.OnReset(func() { ended++ })
@@ -153,7 +153,7 @@ func TestParentEndsFirst(t *testing.T) {
 // TestConnFromAnywhere has requests come while their connection ends.
 func TestConnFromAnywhere(t *testing.T) {
 	for range 200 {
-		conn := serving.OpenConn(serving.Find(context.Background(), nil, &root), memctx.Config{})
+		conn := request.OpenConn(request.Find(context.Background(), nil, &root), memctx.Config{})
 		ctx := conn.Context(context.Background())
 		var wg sync.WaitGroup
 		for range 4 {
@@ -161,7 +161,7 @@ func TestConnFromAnywhere(t *testing.T) {
 			go func() {
 				defer wg.Done()
 				for range 5 {
-					request(ctx, nil, true)
+					serve(ctx, nil, true)
 				}
 			}()
 		}
@@ -186,22 +186,22 @@ func TestAbove(t *testing.T) {
 		_, err := arena.TryMakeSlice[byte](mc.Arena(), 1<<20, 1<<20)
 		return err.(*arena.LimitError)
 	}
-	request(context.Background(), nil, false)
+	serve(context.Background(), nil, false)
 	before := cycles()
 	for range 100 {
 		own := mc.Child("own", memctx.Config{Limit: 1000})
-		if serving.Above(exceed(own), own) || serving.Above(exceed(limited), limited) {
+		if request.Above(exceed(own), own) || request.Above(exceed(limited), limited) {
 			t.Fatal("a context's own limit is above it")
 		}
 		own.Delete()
 	}
-	if serving.Collecting() || cycles() != before {
+	if request.Collecting() || cycles() != before {
 		t.Error("a context's own limit starts a collection")
 	}
-	if !serving.Above(exceed(mc), mc) {
+	if !request.Above(exceed(mc), mc) {
 		t.Error("the parent's limit is not above")
 	}
-	for deadline := time.Now().Add(20 * time.Second); cycles() == before || serving.Collecting(); {
+	for deadline := time.Now().Add(20 * time.Second); cycles() == before || request.Collecting(); {
 		if time.Now().After(deadline) {
 			t.Fatal("no garbage collection in 20 s")
 		}
@@ -209,9 +209,9 @@ func TestAbove(t *testing.T) {
 	}
 	before = cycles()
 	for range 100 {
-		serving.Above(exceed(mc), mc)
+		request.Above(exceed(mc), mc)
 	}
-	if serving.Collecting() || cycles() != before {
+	if request.Collecting() || cycles() != before {
 		t.Error("a collection without anything to find")
 	}
 }

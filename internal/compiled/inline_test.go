@@ -1,4 +1,4 @@
-package gate_test
+package compiled_test
 
 import (
 	"os/exec"
@@ -11,7 +11,7 @@ import (
 
 	// So that the go command runs these tests again, instead of repeating a
 	// result, when an allocator changes.
-	_ "github.com/haven-mem/haven/internal/gate/callsite"
+	_ "github.com/haven-mem/haven/internal/compiled/callsite"
 )
 
 // budget is the cost up to which the compiler inlines a function (GC.md fact

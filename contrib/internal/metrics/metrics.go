@@ -1,4 +1,4 @@
-// Package series gives the numbers of a process's memory contexts, caches and
+// Package metrics gives the numbers of a process's memory contexts, caches and
 // pools as metrics: a table of metrics, and a reader of their values. It is what
 // the adapters for monitoring systems have in common, so that each metric is
 // described once, whichever system it goes to.
@@ -7,7 +7,7 @@
 // way has as many values as one that is idle. Where several caches or pools have
 // the same name, or names differ only in bytes that are not UTF-8, their value is
 // one.
-package series
+package metrics
 
 import (
 	"math"

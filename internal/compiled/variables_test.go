@@ -1,4 +1,4 @@
-package gate_test
+package compiled_test
 
 import (
 	"os/exec"

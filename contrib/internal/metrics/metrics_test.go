@@ -1,4 +1,4 @@
-package series_test
+package metrics_test
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/check"
-	"github.com/haven-mem/haven/contrib/internal/series"
+	"github.com/haven-mem/haven/contrib/internal/metrics"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -20,10 +20,10 @@ import (
 
 // read returns what a reader of one snapshot reads, as lines.
 func read(s memctx.Snapshot) []string {
-	return lines(&series.Reader{Take: func() *memctx.Snapshot { return &s }})
+	return lines(&metrics.Reader{Take: func() *memctx.Snapshot { return &s }})
 }
 
-func lines(r *series.Reader) (list []string) {
+func lines(r *metrics.Reader) (list []string) {
 	for _, v := range r.Read() {
 		list = append(list, fmt.Sprintf("%s %q %d", v.Metric.Name, v.Labels, v.Number))
 	}
@@ -193,7 +193,7 @@ func TestExtremes(t *testing.T) {
 // A counter keeps what dead caches had counted until the last of the name dies.
 func TestDeath(t *testing.T) {
 	var now []slab.Stats
-	r := &series.Reader{Take: func() *memctx.Snapshot { return &memctx.Snapshot{Caches: now} }}
+	r := &metrics.Reader{Take: func() *memctx.Snapshot { return &memctx.Snapshot{Caches: now} }}
 	step := func(wantHits, wantActive int, stats ...slab.Stats) {
 		t.Helper()
 		now = stats
@@ -218,7 +218,7 @@ func TestDeath(t *testing.T) {
 func TestParallel(t *testing.T) {
 	var mu sync.Mutex
 	n := uint64(0)
-	r := &series.Reader{Take: func() *memctx.Snapshot {
+	r := &metrics.Reader{Take: func() *memctx.Snapshot {
 		mu.Lock()
 		n++
 		s := &memctx.Snapshot{Caches: []slab.Stats{{Name: "c", Frees: n}}}
@@ -241,18 +241,18 @@ func TestParallel(t *testing.T) {
 
 // The zero Reader reads the process.
 func TestProcess(t *testing.T) {
-	c := slab.NewCache[[64]byte](slab.Config[[64]byte]{Name: "series test cache"})
-	p := pool.New(func() *[64]byte { return new([64]byte) }, pool.Config[[64]byte]{Name: "series test pool"})
-	mc := memctx.New("series test context")
+	c := slab.NewCache[[64]byte](slab.Config[[64]byte]{Name: "metrics test cache"})
+	p := pool.New(func() *[64]byte { return new([64]byte) }, pool.Config[[64]byte]{Name: "metrics test pool"})
+	mc := memctx.New("metrics test context")
 	defer mc.Delete()
 	o := c.Alloc()
 	p.Put(p.Get())
-	var r series.Reader
+	var r metrics.Reader
 	got := lines(&r)
 	for _, line := range []string{
-		`cache.objects ["series test cache" "active"] 1`,
-		`pool.puts ["series test pool"] 1`,
-		`context.live ["series test context"] 1`,
+		`cache.objects ["metrics test cache" "active"] 1`,
+		`pool.puts ["metrics test pool"] 1`,
+		`context.live ["metrics test context"] 1`,
 	} {
 		if !slices.Contains(got, line) {
 			t.Errorf("no value %s in\n%s", line, strings.Join(got, "\n"))
@@ -264,7 +264,7 @@ func TestProcess(t *testing.T) {
 // Every metric has values, each in the shape that the metric says, and the
 // list of metrics has each once.
 func TestMetrics(t *testing.T) {
-	all := series.Metrics()
+	all := metrics.Metrics()
 	seen := map[string]bool{}
 	for _, m := range all {
 		if seen[m.Name] {
@@ -278,7 +278,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is in %s", m.Name, m.Unit)
 		}
 	}
-	r := &series.Reader{Take: func() *memctx.Snapshot {
+	r := &metrics.Reader{Take: func() *memctx.Snapshot {
 		return &memctx.Snapshot{
 			Names:  []memctx.NameStats{{Name: "\xff"}},
 			Caches: []slab.Stats{{Name: "\xff", Capacity: 1}},
@@ -286,7 +286,7 @@ func TestMetrics(t *testing.T) {
 			Leaks:  []check.Finding{{Kind: "\xff", What: "\xff", Name: "\xff"}, {Kind: "stale", What: "\xff", Name: "\xff"}},
 		}
 	}}
-	var order []*series.Metric
+	var order []*metrics.Metric
 	for _, v := range r.Read() {
 		if !slices.Contains(order, v.Metric) {
 			order = append(order, v.Metric)

@@ -1,4 +1,4 @@
-package serving
+package request
 
 // Collecting reports whether a collection is under way that was started here.
 func Collecting() bool { return collecting.Load() }

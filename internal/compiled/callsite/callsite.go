@@ -1,6 +1,6 @@
 // Package callsite calls the fast paths of Haven's allocators from outside
 // their packages, the way a user's program does. No program imports it: the
-// tests of package gate compile it and read in the compiler's report what became of
+// tests of package compiled compile it and read in the compiler's report what became of
 // each call, so every call stands in a function of its own.
 package callsite
 
