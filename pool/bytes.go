@@ -42,7 +42,7 @@ type Bytes struct {
 	dirty   bool
 	hooks   atomic.Uint32 // Get and Put have more to do than the fast paths do
 	once    sync.Once     // start
-	keeper
+	budget
 }
 
 // NewBytes returns an empty Bytes with the settings of conf, of which there is one or
@@ -66,7 +66,7 @@ func (b *Bytes) start(c BytesConfig) {
 	b.share = 16
 	b.classed = true
 	b.configure("Bytes", c)
-	b.keeper.hooks = &b.hooks
+	b.budget.hooks = &b.hooks
 	b.hook()
 	b.publish()
 }
@@ -241,7 +241,7 @@ func (b *Bytes) class(i int) *depot {
 	const inMagazine = 64 << 10 // bytes, or one buffer
 	d := new(depot)
 	size := classSize(i)
-	d.open(&b.keeper, size, max(1, inMagazine/size), false, true)
+	d.open(&b.budget, size, max(1, inMagazine/size), false, true)
 	at, _ := slices.BinarySearchFunc(b.depots, size, func(d *depot, size int) int { return size - d.size })
 	b.depots = slices.Insert(b.depots, at, d)
 	b.classes[i].Store(d)

@@ -143,7 +143,7 @@ func TestBytesForeign(t *testing.T) {
 		if len(st.Classes) != 1 || st.Classes[0].Size != c.class || st.Bytes != c.class {
 			t.Errorf("capacity %d: %+v", c.capacity, st)
 		}
-		b.Keeper().Settle()
+		b.Budget().Settle()
 		p := b.Get(c.class)
 		if p != &s || cap(*p) != c.class || len(bytes.TrimLeft(*p, "\x00")) != 0 {
 			t.Errorf("capacity %d: Get returned another buffer, or %d bytes of it, or not zero", c.capacity, cap(*p))
@@ -164,7 +164,7 @@ func TestBytesDirty(t *testing.T) {
 		copy(*p, "secret")
 		(*p)[:cap(*p)][110] = 'x'
 		b.Put(p)
-		b.Keeper().Settle()
+		b.Budget().Settle()
 		q := b.Get(100)
 		if q != p {
 			t.Fatal("another buffer")
@@ -185,7 +185,7 @@ func TestBytesBoundsAreStrict(t *testing.T) {
 			if s := b.Stats(); s.Bytes > c.maxBytes || c.max > 0 && s.Idle > c.max {
 				t.Errorf("%d buffers of %d bytes idle, at most %d and %d allowed", s.Idle, s.Bytes, c.max, c.maxBytes)
 			}
-			if n, bytes := b.Keeper().Charged(); bytes > c.maxBytes || c.max > 0 && n > c.max {
+			if n, bytes := b.Budget().Charged(); bytes > c.maxBytes || c.max > 0 && n > c.max {
 				t.Errorf("%d buffers, %d bytes charged, at most %d and %d allowed", n, bytes, c.max, c.maxBytes)
 			}
 		}, func() {
@@ -218,7 +218,7 @@ func TestBytesBoundsAreStrict(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		b.Trim()
-		if n, bytes := b.Keeper().Charged(); n != 0 || bytes != 0 {
+		if n, bytes := b.Budget().Charged(); n != 0 || bytes != 0 {
 			t.Errorf("an empty Bytes is charged %d buffers, %d bytes", n, bytes)
 		}
 	}
@@ -289,7 +289,7 @@ func TestBytesFloor(t *testing.T) {
 		}
 	}
 	for range 20 {
-		b.Keeper().AfterGC(false)
+		b.Budget().AfterGC(false)
 	}
 	s := checkStats(t, b.Stats())
 	if s.Idle != 15 || s.Classes[0].Idle != 10 || s.Classes[1].Idle != 5 || s.Classes[2].Idle != 0 {
@@ -312,7 +312,7 @@ func TestBytesTrimsEachClass(t *testing.T) {
 	}
 	for range 10 {
 		b.Put(b.Get(100))
-		b.Keeper().AfterGC(false)
+		b.Budget().AfterGC(false)
 	}
 	s := checkStats(t, b.Stats())
 	if s.Classes[0].Idle < 40 || s.Classes[1].Idle != 0 {

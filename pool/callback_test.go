@@ -58,14 +58,14 @@ func TestCallbacksDoNotReturn(t *testing.T) {
 				for i := range n {
 					run(func() {
 						for where == "newFn" { // the idle ones first
-							p.Keeper().Settle()
+							p.Budget().Settle()
 							p.Get()
 						}
 						p.Put(out[100+i])
 					})
 				}
 				bad = ""
-				if !p.Keeper().Unlocked() {
+				if !p.Budget().Unlocked() {
 					t.Fatal("the lock is held")
 				}
 				s := checkStats(t, p.Stats())

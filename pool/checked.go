@@ -22,16 +22,16 @@ import (
 func init() {
 	check.OnFlush(func() {
 		for s := range working.All() {
-			s.k.leave()
+			s.b.leave()
 		}
 	})
 }
 
 // leave has all objects that wait leave their queues.
-func (k *keeper) leave() {
-	k.mu.Lock()
-	depots := append([]*depot(nil), k.depots...)
-	k.mu.Unlock()
+func (b *budget) leave() {
+	b.mu.Lock()
+	depots := append([]*depot(nil), b.depots...)
+	b.mu.Unlock()
 	for _, d := range depots {
 		d.leave(true)
 	}
@@ -39,8 +39,8 @@ func (k *keeper) leave() {
 
 // leave has objects leave that have waited long enough, or all.
 func (d *depot) leave(all bool) {
-	k := d.keeper
-	leave(d.checked.Get(), all, k.max, k.maxBytes)
+	b := d.budget
+	leave(d.checked.Get(), all, b.max, b.maxBytes)
 }
 
 func leave(q *check.Idle, all bool, objects, bytes int) {
@@ -52,10 +52,10 @@ func leave(q *check.Idle, all bool, objects, bytes int) {
 // wait has an object that Put has taken down wait. Its Back gives it to the depot;
 // or r, if that is not nil, is to watch it, which has so many bytes at at.
 func (d *depot) wait(x check.Waiter, r *stale.Release, typ string, at *byte, bytes int) {
-	d.keeper.moved(-1)
+	d.budget.moved(-1)
 	back := x.Back
 	x.Back = func() {
-		d.keeper.moved(1)
+		d.budget.moved(1)
 		if back != nil {
 			back()
 		}
@@ -73,10 +73,10 @@ func (d *depot) wait(x check.Waiter, r *stale.Release, typ string, at *byte, byt
 }
 
 // moved counts objects as in use, or as not.
-func (k *keeper) moved(n int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.away += n
+func (b *budget) moved(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.away += n
 }
 
 // put returns a report for a Put that is a mistake, which is to change nothing, and

@@ -10,7 +10,7 @@ import (
 
 // A depot keeps idle objects of one kind: those of a [Pool], or the buffers of one
 // size class of a [Bytes]. Each P has two magazines of them; what comes on top is
-// a stack, under the keeper's lock.
+// a stack, under the budget's lock.
 //
 // The depot is a stack of objects and not, as in Bonwick's and Adams' paper, one of
 // magazines, because each object that comes is entered in seen anyway, bounds and
@@ -26,7 +26,7 @@ type depot struct {
 	costedSet magazine.Set
 	cells     *magazine.Set // the one of the two that is used
 
-	keeper   *keeper
+	budget   *budget
 	size     int  // bytes that an object counts as, unless costed
 	most     int  // objects in a magazine, at most
 	costed   bool // each object counts as what Cost says
@@ -40,7 +40,7 @@ type depot struct {
 	idle  []unsafe.Pointer // the warmest last
 	costs []uint           // of idle, in a costed depot
 	bytes int              // that idle counts as
-	seen  seen
+	seen  idleSet
 	least int // the shortest that idle was since the last step
 	spare *magazine.Magazine
 
@@ -60,8 +60,8 @@ type counts struct {
 }
 
 // open makes a zero depot ready for objects that count as size bytes.
-func (d *depot) open(k *keeper, size, most int, costed, distinct bool) {
-	d.keeper, d.size, d.most, d.costed, d.distinct = k, size, most, costed, distinct
+func (d *depot) open(b *budget, size, most int, costed, distinct bool) {
+	d.budget, d.size, d.most, d.costed, d.distinct = b, size, most, costed, distinct
 	d.cells = &d.set
 	if costed {
 		d.cells = &d.costedSet
@@ -72,13 +72,13 @@ func (d *depot) open(k *keeper, size, most int, costed, distinct bool) {
 // measure sets how large magazines are: two for each P must leave half of the
 // bounds to the depot, or seven eighths where the bounds are those of many depots.
 func (d *depot) measure() {
-	k := d.keeper
-	share := k.share * magazine.Width()
-	n := min(d.most, magazine.Rounds, k.max/share)
+	b := d.budget
+	share := b.share * magazine.Width()
+	n := min(d.most, magazine.Rounds, b.max/share)
 	if !d.costed {
-		n = min(n, k.maxBytes/share/max(d.size, 1))
+		n = min(n, b.maxBytes/share/max(d.size, 1))
 	}
-	allowance := uint(k.maxBytes / share)
+	allowance := uint(b.maxBytes / share)
 	if allowance == 0 {
 		n = 0
 	}
@@ -94,14 +94,14 @@ func (d *depot) get() unsafe.Pointer {
 	if p := d.pop(); p != nil {
 		return p
 	}
-	k := d.keeper
-	k.mu.Lock()
-	k.wake()
+	b := d.budget
+	b.mu.Lock()
+	b.wake()
 	n := len(d.idle)
 	if n == 0 {
 		d.misses++
-		k.left(1)
-		k.mu.Unlock()
+		b.left(1)
+		b.mu.Unlock()
 		gccycle.Check()
 		return nil
 	}
@@ -112,17 +112,17 @@ func (d *depot) get() unsafe.Pointer {
 		d.exchange(m)
 	}
 	d.least = min(d.least, len(d.idle))
-	k.checkInvariants()
-	k.mu.Unlock()
+	b.checkInvariants()
+	b.mu.Unlock()
 	return p
 }
 
 // unmiss takes back a miss: nobody got an object.
 func (d *depot) unmiss() {
-	d.keeper.mu.Lock()
+	d.budget.mu.Lock()
 	d.misses--
-	d.keeper.away--
-	d.keeper.mu.Unlock()
+	d.budget.away--
+	d.budget.mu.Unlock()
 }
 
 // put takes an object that counts as cost bytes: into the P's magazines, into an
@@ -131,9 +131,9 @@ func (d *depot) put(p unsafe.Pointer, cost uint) {
 	if d.push(p, cost) {
 		return
 	}
-	k := d.keeper
-	k.mu.Lock()
-	k.wake()
+	b := d.budget
+	b.mu.Lock()
+	b.wake()
 	d.puts++
 	if m := d.empty(cost); m != nil {
 		if d.costed {
@@ -143,8 +143,8 @@ func (d *depot) put(p unsafe.Pointer, cost uint) {
 		}
 		d.exchange(m)
 	} else {
-		k.away--
-		ok, byCount := k.fits(1, int(cost))
+		b.away--
+		ok, byCount := b.fits(1, int(cost))
 		switch {
 		case ok, d.distinct && d.seen.has(address(p)):
 			d.add(p, cost)
@@ -154,7 +154,7 @@ func (d *depot) put(p unsafe.Pointer, cost uint) {
 			d.droppedBytes++
 		}
 	}
-	k.unlock()
+	b.unlock()
 }
 
 // dropUnless counts an object that is dropped because Reset or Cost did not return,
@@ -163,11 +163,11 @@ func (d *depot) dropUnless(done *bool) {
 	if *done {
 		return
 	}
-	d.keeper.mu.Lock()
+	d.budget.mu.Lock()
 	d.puts++
 	d.droppedPanic++
-	d.keeper.away--
-	d.keeper.mu.Unlock()
+	d.budget.away--
+	d.budget.mu.Unlock()
 }
 
 // enter returns the cell of the P, which the caller must leave, or nil if there
@@ -222,10 +222,10 @@ func (d *depot) push(p unsafe.Pointer, cost uint) (ok bool) {
 
 // add takes p into the depot. There is room for it.
 func (d *depot) add(p unsafe.Pointer, cost uint) {
-	k := d.keeper
+	b := d.budget
 	if d.distinct && !d.seen.add(address(p)) {
 		d.droppedTwice++
-		k.twice = address(p)
+		b.twice = address(p)
 		return
 	}
 	d.idle = append(d.idle, p)
@@ -233,8 +233,8 @@ func (d *depot) add(p unsafe.Pointer, cost uint) {
 		d.costs = append(d.costs, cost)
 	}
 	d.bytes += int(cost)
-	k.held++
-	k.charge(1, int(cost))
+	b.held++
+	b.charge(1, int(cost))
 }
 
 // take removes the idle objects from number n on, which somebody gets. It returns
@@ -242,7 +242,7 @@ func (d *depot) add(p unsafe.Pointer, cost uint) {
 func (d *depot) take(n int) (bytes int) {
 	bytes = d.release(n, len(d.idle))
 	clear(d.idle[n:])
-	d.keeper.left(len(d.idle) - n)
+	d.budget.left(len(d.idle) - n)
 	d.idle = d.idle[:n]
 	if d.costed {
 		d.costs = d.costs[:n]
@@ -266,8 +266,8 @@ func (d *depot) release(from, to int) (bytes int) {
 		bytes = (to - from) * d.size
 	}
 	d.bytes -= bytes
-	d.keeper.held -= to - from
-	d.keeper.charge(from-to, -bytes)
+	d.budget.held -= to - from
+	d.budget.charge(from-to, -bytes)
 	return bytes
 }
 
@@ -292,7 +292,7 @@ func (d *depot) fill() *magazine.Magazine {
 		}
 	}
 	// What they counted as is free once they are in the magazine.
-	if ok, _ := d.keeper.fits(d.limit-n, d.weight()-bytes); !ok {
+	if ok, _ := d.budget.fits(d.limit-n, d.weight()-bytes); !ok {
 		return nil
 	}
 	m := d.fresh()
@@ -313,7 +313,7 @@ func (d *depot) empty(cost uint) *magazine.Magazine {
 	if d.limit == 0 || d.costed && cost > d.allowance {
 		return nil
 	}
-	if ok, _ := d.keeper.fits(d.limit, d.weight()); !ok {
+	if ok, _ := d.budget.fits(d.limit, d.weight()); !ok {
 		return nil
 	}
 	return d.fresh()
@@ -343,7 +343,7 @@ func (d *depot) fresh() *magazine.Magazine {
 
 // exchange gives m to the P and takes in the magazine that leaves it.
 func (d *depot) exchange(m *magazine.Magazine) {
-	d.keeper.charge(d.charged(m))
+	d.budget.charge(d.charged(m))
 	c := d.enter()
 	for c == nil || c.Gone() {
 		if c != nil {
@@ -373,11 +373,11 @@ func (d *depot) charged(m *magazine.Magazine) (objects, bytes int) {
 // flush takes in a magazine that left a cell, and its objects.
 func (d *depot) flush(m *magazine.Magazine) {
 	objects, bytes := d.charged(m)
-	d.keeper.charge(-objects, -bytes)
+	d.budget.charge(-objects, -bytes)
 	pops, pushes := m.Counts()
 	d.hits += uint64(pops)
 	d.puts += uint64(pushes)
-	d.keeper.away -= m.Len()
+	d.budget.away -= m.Len()
 	for i, p := range m.Objects() {
 		cost := uint(d.size)
 		if d.costed {

@@ -9,10 +9,10 @@ import (
 )
 
 // What tests do to the inside of a pool.
-type Keeper = keeper
+type Budget = budget
 
-func (p *Pool[T]) Keeper() *Keeper { return &p.core.keeper }
-func (b *Bytes) Keeper() *Keeper   { return &b.keeper }
+func (p *Pool[T]) Budget() *Budget { return &p.core.budget }
+func (b *Bytes) Budget() *Budget   { return &b.budget }
 
 // InCell calls f between entering the P's cell and leaving it. A pool without
 // cells gets some first.
@@ -27,44 +27,44 @@ func (p *Pool[T]) InCell(f func()) {
 }
 
 // AfterGC is what happens after a garbage collection.
-func (k *Keeper) AfterGC(near bool) { k.afterGC(near) }
+func (b *Budget) AfterGC(near bool) { b.afterGC(near) }
 
 // Unwatch keeps garbage collections from trimming a pool that was not used yet.
-func (k *Keeper) Unwatch() {
-	k.watched = true
-	k.self = &self{k}
+func (b *Budget) Unwatch() {
+	b.watched = true
+	b.self = &self{b}
 }
 
 // Retire takes the cells of the Ps out of use.
-func (k *Keeper) Retire() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, d := range k.depots {
+func (b *Budget) Retire() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, d := range b.depots {
 		d.cells.Retire()
 	}
 }
 
 // Settle brings what the Ps have to the depots.
-func (k *Keeper) Settle() {
-	k.mu.Lock()
-	for _, d := range k.depots {
+func (b *Budget) Settle() {
+	b.mu.Lock()
+	for _, d := range b.depots {
 		d.cells.Retire()
 	}
-	k.collect()
-	k.checkInvariants()
-	k.mu.Unlock()
+	b.collect()
+	b.checkInvariants()
+	b.mu.Unlock()
 }
 
 // Locked calls f with the lock held.
-func (k *Keeper) Locked(f func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (b *Budget) Locked(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	f()
 }
 
 // Fits reports whether there are as many cells as Ps.
-func (k *Keeper) Fits() bool {
-	for _, d := range k.depots {
+func (b *Budget) Fits() bool {
+	for _, d := range b.depots {
 		if d.cells.Table() == nil || !d.cells.Fits() {
 			return false
 		}
@@ -73,39 +73,39 @@ func (k *Keeper) Fits() bool {
 }
 
 // SetClock has after called instead of outside.After.
-func (k *Keeper) SetClock(after func(time.Duration, func())) { k.after = after }
+func (b *Budget) SetClock(after func(time.Duration, func())) { b.after = after }
 
 // Stats is what Stats of a pool returns.
-func (k *Keeper) Stats() Stats { return k.stats() }
+func (b *Budget) Stats() Stats { return b.stats() }
 
 // Charged returns what counts against the bounds.
-func (k *Keeper) Charged() (objects, bytes int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.objects, k.bytes
+func (b *Budget) Charged() (objects, bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.objects, b.bytes
 }
 
 // Unlocked reports whether nobody holds the lock.
-func (k *Keeper) Unlocked() bool {
-	if !k.mu.TryLock() {
+func (b *Budget) Unlocked() bool {
+	if !b.mu.TryLock() {
 		return false
 	}
-	k.mu.Unlock()
+	b.mu.Unlock()
 	return true
 }
 
 // Watched reports whether garbage collections trim the pool.
-func (k *Keeper) Watched() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.watched
+func (b *Budget) Watched() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.watched
 }
 
 // Footprint returns the words that the depots have set aside for idle objects.
-func (k *Keeper) Footprint() (words int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, d := range k.depots {
+func (b *Budget) Footprint() (words int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, d := range b.depots {
 		words += cap(d.idle) + cap(d.costs) + len(d.seen.slots)
 		for m := d.spare; m != nil; m = m.Next {
 			words += int(unsafe.Sizeof(*m) / unsafe.Sizeof(m))
@@ -114,14 +114,14 @@ func (k *Keeper) Footprint() (words int) {
 	return words
 }
 
-// A Seen is a set of addresses.
-type Seen struct{ s seen }
+// An IdleSet is a set of addresses.
+type IdleSet struct{ s idleSet }
 
-func (s *Seen) Add(p uintptr) bool { return s.s.add(p) }
-func (s *Seen) Remove(p uintptr)   { s.s.remove(p) }
-func (s *Seen) Fit()               { s.s.fit() }
-func (s *Seen) Len() int           { return s.s.n }
-func (s *Seen) Slots() int         { return len(s.s.slots) }
+func (s *IdleSet) Add(p uintptr) bool { return s.s.add(p) }
+func (s *IdleSet) Remove(p uintptr)   { s.s.remove(p) }
+func (s *IdleSet) Fit()               { s.s.fit() }
+func (s *IdleSet) Len() int           { return s.s.n }
+func (s *IdleSet) Slots() int         { return len(s.s.slots) }
 
 var (
 	ClassSize = classSize

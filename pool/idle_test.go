@@ -57,7 +57,7 @@ func TestIdle(t *testing.T) {
 		var clock clock
 		c.conf.Idle = 3 * time.Second
 		p := pool.New[object](nil, c.conf)
-		p.Keeper().SetClock(clock.after)
+		p.Budget().SetClock(clock.after)
 		if clock.tick(t) {
 			t.Fatal("a pool that nobody used has a timer")
 		}
@@ -88,7 +88,7 @@ func TestIdleInUse(t *testing.T) {
 	noGC(t)
 	var clock clock
 	p := pool.New(nil, pool.Config[object]{Idle: time.Second})
-	p.Keeper().SetClock(clock.after)
+	p.Budget().SetClock(clock.after)
 	for range 40 {
 		p.Put(new(object))
 	}
@@ -107,7 +107,7 @@ func TestIdleInUse(t *testing.T) {
 func TestIdleForReal(t *testing.T) {
 	var clock clock
 	p := pool.New(nil, pool.Config[object]{Idle: 1})
-	p.Keeper().SetClock(clock.after)
+	p.Budget().SetClock(clock.after)
 	p.Put(new(object))
 	if clock.pause != time.Millisecond {
 		t.Errorf("timer armed for %v", clock.pause)

@@ -64,7 +64,7 @@ func TestMaxIsStrict(t *testing.T) {
 				if s := p.Stats(); s.Idle > bound {
 					t.Errorf("%d idle, at most %d allowed", s.Idle, bound)
 				}
-				if n, _ := p.Keeper().Charged(); n > bound {
+				if n, _ := p.Budget().Charged(); n > bound {
 					t.Errorf("%d objects charged, at most %d allowed", n, bound)
 				}
 			}, func() { traffic(p) })
@@ -94,7 +94,7 @@ func TestMaxIsUsed(t *testing.T) {
 		p, q := pool.New(nil, pool.Config[object]{Max: bound}), pool.New(nil, pool.Config[object]{Max: bound})
 		for range bound {
 			p.Put(new(object))
-			p.Keeper().Settle()
+			p.Budget().Settle()
 			q.Put(new(object))
 		}
 		if s := checkStats(t, p.Stats()); s.Idle != bound {
@@ -119,14 +119,14 @@ func TestMaxIsStrictWhileCellsRetire(t *testing.T) {
 			for range 2 * bound {
 				p.Put(new(object))
 			}
-			p.Keeper().Retire()
+			p.Budget().Retire()
 		}
 		for range bound {
 			p.Get()
 			s := checkStats(t, p.Stats())
-			checkCharged(t, p.Keeper(), s)
+			checkCharged(t, p.Budget(), s)
 			if s.Idle%7 == 0 {
-				p.Keeper().Retire()
+				p.Budget().Retire()
 			}
 		}
 		if s := checkStats(t, p.Stats()); s.Max > 0 && s.Hits == 0 {
@@ -146,7 +146,7 @@ func TestMaxBytesWithoutCost(t *testing.T) {
 			if s := p.Stats(); s.Bytes > bound || s.Bytes != s.Idle*size {
 				t.Errorf("%d idle objects of %d bytes: %d bytes, at most %d allowed", s.Idle, size, s.Bytes, bound)
 			}
-			if _, n := p.Keeper().Charged(); n > bound {
+			if _, n := p.Budget().Charged(); n > bound {
 				t.Errorf("%d bytes charged, at most %d allowed", n, bound)
 			}
 		}, func() { traffic(p) })
@@ -174,7 +174,7 @@ func TestMaxBytesIsStrict(t *testing.T) {
 				if s := p.Stats(); s.Bytes > bound {
 					t.Errorf("%d bytes idle, at most %d allowed", s.Bytes, bound)
 				}
-				if _, n := p.Keeper().Charged(); n > bound {
+				if _, n := p.Budget().Charged(); n > bound {
 					t.Errorf("%d bytes charged, at most %d allowed", n, bound)
 				}
 			}, func() {
@@ -204,7 +204,7 @@ func TestMaxBytesIsStrict(t *testing.T) {
 			}
 			// All of it is subtracted again.
 			p.Trim()
-			if n, bytes := p.Keeper().Charged(); n != 0 || bytes != 0 || p.Stats().Bytes != 0 {
+			if n, bytes := p.Budget().Charged(); n != 0 || bytes != 0 || p.Stats().Bytes != 0 {
 				t.Errorf("an empty pool is charged %d objects, %d bytes: %+v", n, bytes, p.Stats())
 			}
 		})
@@ -291,7 +291,7 @@ func TestCostOverflow(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		drain(t, p)
-		if n, bytes := p.Keeper().Charged(); bytes < 0 || n < 0 {
+		if n, bytes := p.Budget().Charged(); bytes < 0 || n < 0 {
 			t.Errorf("charged %d objects, %d bytes", n, bytes)
 		}
 	}
@@ -330,7 +330,7 @@ func TestGOMAXPROCSChanges(t *testing.T) {
 			}
 			wg.Wait()
 			checkStats(t, p.Stats())
-			p.Keeper().AfterGC(false)
+			p.Budget().AfterGC(false)
 			if s := checkStats(t, p.Stats()); round == 3 && s.Idle == 0 {
 				t.Errorf("nothing idle: %+v", s)
 			}
@@ -350,21 +350,21 @@ func TestGOMAXPROCSChanges(t *testing.T) {
 func TestCellsFollowGOMAXPROCS(t *testing.T) {
 	noGC(t)
 	varyProcs(t)
-	for name, step := range map[string]func(*pool.Keeper, *clock){
-		"collections": func(k *pool.Keeper, _ *clock) { k.AfterGC(false) },
-		"timer":       func(_ *pool.Keeper, c *clock) { c.tick(t) },
+	for name, step := range map[string]func(*pool.Budget, *clock){
+		"collections": func(b *pool.Budget, _ *clock) { b.AfterGC(false) },
+		"timer":       func(_ *pool.Budget, c *clock) { c.tick(t) },
 	} {
 		var clock clock
 		p := pool.New(nil, pool.Config[object]{Idle: map[string]time.Duration{"timer": time.Second}[name]})
-		p.Keeper().SetClock(clock.after)
+		p.Budget().SetClock(clock.after)
 		for _, procs := range []int{4, 2, 3} {
 			runtime.GOMAXPROCS(procs)
 			for range 3 {
 				p.Put(p.Get())
-				step(p.Keeper(), &clock)
+				step(p.Budget(), &clock)
 				p.Put(p.Get())
 			}
-			if !p.Keeper().Fits() {
+			if !p.Budget().Fits() {
 				t.Errorf("%s: after GOMAXPROCS(%d) there are other cells than for so many Ps", name, procs)
 			}
 		}

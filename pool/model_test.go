@@ -82,8 +82,8 @@ func newPoolModel(t testing.TB, config int) *poolModel {
 		m.state[x] = in
 		return x
 	}, conf)
-	m.p.Keeper().SetClock(m.clock.after)
-	m.p.Keeper().Unwatch()
+	m.p.Budget().SetClock(m.clock.after)
+	m.p.Budget().Unwatch()
 	return m
 }
 
@@ -146,13 +146,13 @@ func (m *poolModel) run(prog program) {
 				m.put(len(m.out)-1, prog.next()%5)
 			}
 		case 10:
-			m.p.Keeper().AfterGC(prog.next()%4 == 0)
+			m.p.Budget().AfterGC(prog.next()%4 == 0)
 		case 11:
 			m.clock.tick(m.t)
 		case 12:
 			m.p.Trim()
 		case 13:
-			m.p.Keeper().Settle()
+			m.p.Budget().Settle()
 		case 14:
 			m.gaveUp = !m.gaveUp
 		case 15:
@@ -169,7 +169,7 @@ func (m *poolModel) check() {
 	if s.Hits+s.Misses != uint64(m.gets) || s.Puts != uint64(m.puts) || s.InUse != len(m.out)+m.lost {
 		m.t.Fatalf("%s: %d gets, %d puts, %d in use: %+v", m.name, m.gets, m.puts, len(m.out), s)
 	}
-	checkCharged(m.t, m.p.Keeper(), s)
+	checkCharged(m.t, m.p.Budget(), s)
 	if s.Max == 0 && s.DroppedFull != 0 || s.MaxBytes == 0 && s.DroppedBytes != 0 || s.DroppedPanic != 0 || s.DroppedTwice+s.DroppedSize != 0 {
 		m.t.Fatalf("%s: dropped for no reason: %+v", m.name, s)
 	}
@@ -190,7 +190,7 @@ func (m *poolModel) end() {
 		}
 	}
 	m.p.Trim()
-	if n, bytes := m.p.Keeper().Charged(); n != 0 || bytes != 0 {
+	if n, bytes := m.p.Budget().Charged(); n != 0 || bytes != 0 {
 		m.t.Fatalf("%s: empty, but %d objects and %d bytes charged", m.name, n, bytes)
 	}
 }
@@ -221,8 +221,8 @@ var bytesConfigs = []struct {
 func newBytesModel(t testing.TB, config int) *bytesModel {
 	c := bytesConfigs[config]
 	m := &bytesModel{t: t, name: c.name, b: pool.NewBytes(c.conf), state: map[*[]byte]int{}}
-	m.b.Keeper().SetClock(m.clock.after)
-	m.b.Keeper().Unwatch()
+	m.b.Budget().SetClock(m.clock.after)
+	m.b.Budget().Unwatch()
 	return m
 }
 
@@ -286,11 +286,11 @@ func (m *bytesModel) run(prog program) {
 			m.state[&s] = in
 			m.b.Put(&s)
 		case 10:
-			m.b.Keeper().AfterGC(prog.next()%4 == 0)
+			m.b.Budget().AfterGC(prog.next()%4 == 0)
 		case 11:
 			m.clock.tick(m.t)
 		case 12:
-			m.b.Keeper().Settle()
+			m.b.Budget().Settle()
 		case 13:
 			before := m.b.Stats()
 			n := m.b.Trim()
@@ -302,7 +302,7 @@ func (m *bytesModel) run(prog program) {
 		if s.Hits+s.Misses != uint64(m.gets) || s.Puts != uint64(m.puts) || s.DroppedTwice+s.DroppedPanic != 0 {
 			m.t.Fatalf("%s: %d gets, %d puts: %+v", m.name, m.gets, m.puts, s)
 		}
-		checkCharged(m.t, m.b.Keeper(), s)
+		checkCharged(m.t, m.b.Budget(), s)
 	}
 	for len(m.out) > 0 {
 		m.put(0)

@@ -28,7 +28,7 @@ type objects struct {
 	newFn func() unsafe.Pointer // nil: new(T)
 	cost  func(unsafe.Pointer) int
 	once  sync.Once // start
-	keeper
+	budget
 }
 
 // configure makes the pool ready, with settings. null is a nil pointer to an object, for
@@ -52,13 +52,13 @@ func (o *objects) start(null any, c BytesConfig) {
 	o.elem, o.typ = ptr.Elem(), ptr.String()
 	size := int(o.elem.Size())
 	o.share = 4
-	o.keeper.configure("Pool", c)
-	o.depot.open(&o.keeper, size, magazine.Rounds, o.cost != nil, size > 0)
+	o.budget.configure("Pool", c)
+	o.depot.open(&o.budget, size, magazine.Rounds, o.cost != nil, size > 0)
 	o.depots = []*depot{&o.depot}
 	if o.cost != nil {
 		o.hooks.Store(hookCost)
 	}
-	o.keeper.hooks = &o.hooks
+	o.budget.hooks = &o.hooks
 	o.hook()
 	o.publish()
 }

@@ -49,9 +49,9 @@ func checkStats(t testing.TB, s pool.Stats) pool.Stats {
 
 // checkCharged fails the test if not all that is idle counts against the bounds,
 // or more than they allow.
-func checkCharged(t testing.TB, k *pool.Keeper, s pool.Stats) {
+func checkCharged(t testing.TB, b *pool.Budget, s pool.Stats) {
 	t.Helper()
-	objects, bytes := k.Charged()
+	objects, bytes := b.Charged()
 	if s.Idle > objects || s.Bytes > bytes || s.Max != 0 && objects > s.Max || s.MaxBytes != 0 && bytes > s.MaxBytes {
 		t.Fatalf("charged for %d objects and %d bytes: %+v", objects, bytes, s)
 	}
@@ -66,7 +66,7 @@ func drain[T any](t testing.TB, p *pool.Pool[T]) map[*T]int {
 		if s.Idle == 0 {
 			return got
 		}
-		p.Keeper().Settle() // or the rest may be where this goroutine does not look
+		p.Budget().Settle() // or the rest may be where this goroutine does not look
 		for range s.Idle {
 			misses := p.Stats().Misses
 			x := p.Get()
@@ -208,7 +208,7 @@ func TestPoolAtTheBorder(t *testing.T) {
 		for range pool.Rounds + 1 {
 			p.Put(new(object))
 		}
-		p.Keeper().Locked(func() {
+		p.Budget().Locked(func() {
 			for range 10 {
 				x, y := p.Get(), p.Get()
 				p.Put(x)

@@ -57,12 +57,12 @@ func needsRace(t *testing.T) {
 type source struct {
 	get    func() *object
 	put    func(*object)
-	keeper *pool.Keeper
+	budget *pool.Budget
 }
 
 // sources are pools whose objects take each of the ways there are.
 func sources() map[string]source {
-	of := func(p *pool.Pool[object]) source { return source{p.Get, p.Put, p.Keeper()} }
+	of := func(p *pool.Pool[object]) source { return source{p.Get, p.Put, p.Budget()} }
 	b := new(pool.Bytes)
 	return map[string]source{
 		"plain":      of(new(pool.Pool[object])),
@@ -74,7 +74,7 @@ func sources() map[string]source {
 		"Bytes": {
 			func() *object { return &object{data: *b.Get(100)} },
 			func(x *object) { b.Put(&x.data) },
-			b.Keeper(),
+			b.Budget(),
 		},
 	}
 }
@@ -113,8 +113,8 @@ func TestRaceBuildReportsNothingFalse(t *testing.T) {
 							s.put(x)
 						}
 						if i%500 == 0 {
-							s.keeper.Settle()
-							s.keeper.Stats()
+							s.budget.Settle()
+							s.budget.Stats()
 							runtime.Gosched()
 						}
 					}
@@ -156,7 +156,7 @@ func TestRaceBuildReportsUseAfterPut(t *testing.T) {
 			<-put
 			var y *object
 			for y == nil || &y.data[0] != &mine[0] {
-				s.keeper.Settle() // what went to magazines that others would look into
+				s.budget.Settle() // what went to magazines that others would look into
 				y = s.get()
 			}
 			y.id++

@@ -34,7 +34,7 @@ const (
 	hookPut              // an object is marked
 )
 
-// A watching is what a keeper knows of the objects to watch.
+// A watching is what a budget knows of the objects to watch.
 type watching struct {
 	out   bool             // what newFn makes cannot be watched
 	armed bool             // the next Get makes an object that is marked
@@ -59,9 +59,9 @@ var working registry.List[self]
 func init() {
 	stale.OnAll(func() {
 		for s := range working.All() {
-			s.k.mu.Lock()
-			s.k.hook()
-			s.k.mu.Unlock()
+			s.b.mu.Lock()
+			s.b.hook()
+			s.b.mu.Unlock()
 		}
 	})
 }
@@ -69,23 +69,23 @@ func init() {
 // hook and sample are called with the lock held.
 
 // hook sets whether fast paths are left out.
-func (k *keeper) hook() {
-	if k.hooks == nil {
+func (b *budget) hook() {
+	if b.hooks == nil {
 		return // not ready yet
 	}
-	n := k.hooks.Load() & hookCost
-	if k.watching.armed || stale.Each() && !k.watching.out {
+	n := b.hooks.Load() & hookCost
+	if b.watching.armed || stale.Each() && !b.watching.out {
 		n |= hookGet
 	}
-	if len(k.watching.marks) > 0 {
+	if len(b.watching.marks) > 0 {
 		n |= hookPut
 	}
-	k.hooks.Store(n)
+	b.hooks.Store(n)
 }
 
 // sample is called after each collection. It arms the pool if it is time to.
-func (k *keeper) sample() {
-	w := &k.watching
+func (b *budget) sample() {
+	w := &b.watching
 	if !stale.Each() {
 		for p, m := range w.marks {
 			if m.left--; m.left == 0 {
@@ -96,74 +96,74 @@ func (k *keeper) sample() {
 		}
 	}
 	puts := uint64(0)
-	for _, d := range k.depots {
+	for _, d := range b.depots {
 		puts += d.putsNow()
 	}
 	if len(w.marks) == 0 && !w.out && stale.Draw(puts-w.puts) {
 		w.armed = true
 	}
 	w.puts = puts
-	k.hook()
+	b.hook()
 }
 
 // claim makes the caller the one who marks an object, if one is to be marked. The
 // object counts as a miss of the depot.
-func (k *keeper) claim(d *depot) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.wake()
-	ok := k.watching.armed || stale.Each() && !k.watching.out && len(k.watching.marks) < maxMarks
-	k.watching.armed = false
+func (b *budget) claim(d *depot) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wake()
+	ok := b.watching.armed || stale.Each() && !b.watching.out && len(b.watching.marks) < maxMarks
+	b.watching.armed = false
 	if ok {
 		d.misses++
-		k.left(1)
+		b.left(1)
 	}
-	k.hook()
+	b.hook()
 	return ok
 }
 
 // leaveOut has no object of the pool watched any more.
-func (k *keeper) leaveOut() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.watching.out = true
-	k.hook()
+func (b *budget) leaveOut() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watching.out = true
+	b.hook()
 }
 
 // mark has the object at p watched when it is put. at is the memory to watch.
-func (k *keeper) mark(p unsafe.Pointer, at *byte) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.watching.marks == nil {
-		k.watching.marks = make(map[uintptr]mark)
+func (b *budget) mark(p unsafe.Pointer, at *byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.watching.marks == nil {
+		b.watching.marks = make(map[uintptr]mark)
 	}
-	k.watching.marks[address(p)] = mark{weak.Make(at), patience}
-	k.hook()
+	b.watching.marks[address(p)] = mark{weak.Make(at), patience}
+	b.hook()
 }
 
 // unmark reports whether the object at p is marked and its memory is that at at.
 // Then it is the caller's to watch, and to count as dropped.
-func (k *keeper) unmark(p unsafe.Pointer, at *byte) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	m, ok := k.watching.marks[address(p)]
-	delete(k.watching.marks, address(p))
-	k.hook()
+func (b *budget) unmark(p unsafe.Pointer, at *byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m, ok := b.watching.marks[address(p)]
+	delete(b.watching.marks, address(p))
+	b.hook()
 	return ok && m.at.Value() == at // or the address is that of another object by now
 }
 
 // dropWatched counts an object as dropped.
 func (d *depot) dropWatched() {
-	d.keeper.mu.Lock()
-	defer d.keeper.mu.Unlock()
+	d.budget.mu.Lock()
+	defer d.budget.mu.Unlock()
 	d.puts++
 	d.droppedWatched++
-	d.keeper.away--
+	d.budget.away--
 }
 
 // watch watches memory that was just released.
-func (k *keeper) watch(typ string, at *byte, bytes int) {
-	r := stale.Begin("pool", k.name, nil)
+func (b *budget) watch(typ string, at *byte, bytes int) {
+	r := stale.Begin("pool", b.name, nil)
 	r.Add(typ, at, bytes)
 	r.Watch()
 }

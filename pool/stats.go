@@ -115,7 +115,7 @@ var pools registry.List[self]
 func Pools() iter.Seq[Stats] {
 	return func(yield func(Stats) bool) {
 		for s := range pools.All() {
-			if !yield(s.k.stats()) {
+			if !yield(s.b.stats()) {
 				return
 			}
 		}
@@ -123,18 +123,18 @@ func Pools() iter.Seq[Stats] {
 }
 
 // stats is Stats.
-func (k *keeper) stats() Stats {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (b *budget) stats() Stats {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	s := Stats{
-		Name: k.name, Type: k.typ, HighWater: k.high, Depot: k.held,
-		Max: bound(k.max), MaxBytes: bound(k.maxBytes), Floor: k.floor,
-		Misses: k.large.misses, Puts: k.large.puts, DroppedSize: k.large.dropped,
-		Stale: stale.Count("pool", k.name),
+		Name: b.name, Type: b.typ, HighWater: b.high, Depot: b.held,
+		Max: bound(b.max), MaxBytes: bound(b.maxBytes), Floor: b.floor,
+		Misses: b.large.misses, Puts: b.large.puts, DroppedSize: b.large.dropped,
+		Stale: stale.Count("pool", b.name),
 	}
-	for _, d := range k.depots {
+	for _, d := range b.depots {
 		c := d.stats(&s)
-		if k.classed {
+		if b.classed {
 			s.Classes = append(s.Classes, c)
 		}
 	}

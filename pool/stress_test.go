@@ -22,7 +22,7 @@ type token struct {
 }
 
 // disturb changes GOMAXPROCS and has pools trimmed, until stop is called.
-func disturb(t *testing.T, keepers ...*pool.Keeper) (stop func()) {
+func disturb(t *testing.T, budgets ...*pool.Budget) (stop func()) {
 	varyProcs(t)
 	hammered := testkit.Hammer()
 	var end atomic.Bool
@@ -31,12 +31,12 @@ func disturb(t *testing.T, keepers ...*pool.Keeper) (stop func()) {
 		defer close(done)
 		for i := 0; !end.Load(); i++ {
 			runtime.GOMAXPROCS([]int{1, 3, 10, 2, 6}[i%5])
-			for _, k := range keepers {
+			for _, b := range budgets {
 				switch i % 7 {
 				case 3:
-					k.Settle()
+					b.Settle()
 				case 5:
-					k.Stats()
+					b.Stats()
 				}
 			}
 			runtime.Gosched()
@@ -75,7 +75,7 @@ func TestStressPool(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pool.New(func() *token { return new(token) }, conf)
-			stop := disturb(t, p.Keeper())
+			stop := disturb(t, p.Budget())
 			passed := make(chan *token, 50) // between goroutines
 			var wg sync.WaitGroup
 			for g := range 10 {
@@ -139,7 +139,7 @@ func TestStressPool(t *testing.T) {
 			wg.Wait()
 			stop()
 			noGC(t)
-			p.Keeper().Settle()
+			p.Budget().Settle()
 			s := checkStats(t, p.Stats())
 			if s.InUse != len(passed) || s.DroppedTwice != 0 || s.DroppedPanic != 0 {
 				t.Errorf("%d on their way: %+v", len(passed), s)
@@ -191,7 +191,7 @@ func TestStressReclaim(t *testing.T) {
 				}()
 			}
 			for range rounds() / 10 {
-				p.Keeper().Settle()
+				p.Budget().Settle()
 			}
 			end.Store(true)
 			wg.Wait()
@@ -212,7 +212,7 @@ func TestStressBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := pool.NewBytes(conf)
-			stop := disturb(t, b.Keeper())
+			stop := disturb(t, b.Budget())
 			var wg sync.WaitGroup
 			for g := range 6 {
 				wg.Add(1)
@@ -262,7 +262,7 @@ func TestStressBytes(t *testing.T) {
 			wg.Wait()
 			stop()
 			noGC(t)
-			b.Keeper().Settle()
+			b.Budget().Settle()
 			if s := checkStats(t, b.Stats()); s.InUse != 0 || s.DroppedTwice != 0 {
 				t.Errorf("%+v", s)
 			}

@@ -24,12 +24,12 @@ import (
 // afterGC is called after each garbage collection. Memory near its limit makes
 // steps larger: the cells are retired in any case, and three quarters of all that
 // is above the floor go.
-func (k *keeper) afterGC(near bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.sample()
-	for _, d := range k.depots {
-		if k.pause == 0 && d.quiet() || near || !d.cells.Fits() {
+func (b *budget) afterGC(near bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sample()
+	for _, d := range b.depots {
+		if b.pause == 0 && d.quiet() || near || !d.cells.Fits() {
 			d.cells.Retire()
 		}
 		for _, m := range d.cells.Settle() {
@@ -38,25 +38,25 @@ func (k *keeper) afterGC(near bool) {
 	}
 	switch {
 	case near:
-		k.trim(func(d *depot) int { return (3*len(d.idle) + 3) / 4 })
-	case k.pause == 0:
-		k.trim((*depot).unneeded)
+		b.trim(func(d *depot) int { return (3*len(d.idle) + 3) / 4 })
+	case b.pause == 0:
+		b.trim((*depot).unneeded)
 	}
-	k.checkInvariants()
+	b.checkInvariants()
 }
 
 // arm has tick called after a pause, unless the pool is gone by then. The pool may be of
 // use to others than a caller in a bubble of testing/synctest, whose timers end with it.
-func (k *keeper) arm() {
-	k.armed = true
-	after := k.after
+func (b *budget) arm() {
+	b.armed = true
+	after := b.after
 	if after == nil {
 		after = outside.After
 	}
-	w := weak.Make(k.self)
-	after(k.pause, func() {
+	w := weak.Make(b.self)
+	after(b.pause, func() {
 		if s := w.Value(); s != nil {
-			s.k.tick()
+			s.b.tick()
 		}
 	})
 }
@@ -64,51 +64,51 @@ func (k *keeper) arm() {
 // tick is a step of the timer. It arms the timer again, unless nothing happened
 // since the last one and nothing is left to trim: then there are no cells either,
 // so whoever comes next takes a slow path, which arms it.
-func (k *keeper) tick() {
-	k.mu.Lock()
+func (b *budget) tick() {
+	b.mu.Lock()
 	busy := false
-	for _, d := range k.depots {
+	for _, d := range b.depots {
 		quiet := d.quiet()
 		if quiet || !d.cells.Fits() {
 			d.cells.Retire()
 		}
 		busy = busy || !quiet
 	}
-	k.collect()
-	defer k.mu.Unlock()
-	k.trim((*depot).unneeded)
-	for _, d := range k.depots {
+	b.collect()
+	defer b.mu.Unlock()
+	b.trim((*depot).unneeded)
+	for _, d := range b.depots {
 		busy = busy || d.ops() != d.lastOps
 	}
-	if busy || k.held > k.floor {
-		k.arm()
+	if busy || b.held > b.floor {
+		b.arm()
 	} else {
-		k.armed = false
+		b.armed = false
 	}
-	k.checkInvariants()
+	b.checkInvariants()
 }
 
 // shrink drops all idle objects but the floor. It returns how many, and the bytes
 // that they counted as.
-func (k *keeper) shrink() (objects, bytes int) {
+func (b *budget) shrink() (objects, bytes int) {
 	if check.Enabled {
-		k.leave()
+		b.leave()
 	}
-	k.mu.Lock()
-	for _, d := range k.depots {
+	b.mu.Lock()
+	for _, d := range b.depots {
 		d.cells.Retire()
 	}
-	k.collect()
-	objects, bytes = k.trim(func(d *depot) int { return len(d.idle) })
-	k.unlock()
+	b.collect()
+	objects, bytes = b.trim(func(d *depot) int { return len(d.idle) })
+	b.unlock()
 	return objects, bytes
 }
 
 // collect takes in the magazines of retired cells. It gives the lock up meanwhile,
 // for it may have to wait as long as a garbage collection takes.
-func (k *keeper) collect() {
+func (b *budget) collect() {
 	retired := make(map[*depot][]*magazine.Table)
-	for _, d := range k.depots {
+	for _, d := range b.depots {
 		if tables := d.cells.Retired(); len(tables) > 0 {
 			retired[d] = tables
 		}
@@ -116,9 +116,9 @@ func (k *keeper) collect() {
 	if len(retired) == 0 {
 		return
 	}
-	k.mu.Unlock()
+	b.mu.Unlock()
 	magazine.Quiesce()
-	k.mu.Lock()
+	b.mu.Lock()
 	for d, tables := range retired {
 		for _, m := range d.cells.Take(tables) {
 			d.flush(m)
@@ -128,9 +128,9 @@ func (k *keeper) collect() {
 
 // trim drops from each depot as many idle objects as want says, but leaves the
 // floor, which the smallest objects make up. It begins a new step.
-func (k *keeper) trim(want func(*depot) int) (objects, bytes int) {
-	floor := k.floor
-	for _, d := range slices.Backward(k.depots) {
+func (b *budget) trim(want func(*depot) int) (objects, bytes int) {
+	floor := b.floor
+	for _, d := range slices.Backward(b.depots) {
 		keep := min(floor, len(d.idle))
 		floor -= keep
 		n := min(want(d), len(d.idle)-keep)

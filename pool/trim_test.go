@@ -18,7 +18,7 @@ func filled(n int, conf pool.Config[object]) *pool.Pool[object] {
 	for range n {
 		p.Put(new(object))
 	}
-	p.Keeper().Settle()
+	p.Budget().Settle()
 	return p
 }
 
@@ -26,7 +26,7 @@ func filled(n int, conf pool.Config[object]) *pool.Pool[object] {
 func steps(t *testing.T, p *pool.Pool[object], n int, near bool) (idle []int) {
 	t.Helper()
 	for range n {
-		p.Keeper().AfterGC(near)
+		p.Budget().AfterGC(near)
 		idle = append(idle, checkStats(t, p.Stats()).Idle)
 	}
 	return idle
@@ -49,7 +49,7 @@ func TestTrimHalves(t *testing.T) {
 		{pool.Config[object]{Idle: time.Hour}, []int{1000, 1000}}, // the timer sets the pace
 	} {
 		p := filled(1000, c.conf)
-		p.Keeper().SetClock(func(time.Duration, func()) {})
+		p.Budget().SetClock(func(time.Duration, func()) {})
 		if got := steps(t, p, len(c.want), false); !slices.Equal(got, c.want) {
 			t.Errorf("idle after each step: %v, want %v", got, c.want)
 		}
@@ -60,7 +60,7 @@ func TestTrimHalves(t *testing.T) {
 func TestTrimLeavesTheWorkingSet(t *testing.T) {
 	noGC(t)
 	p := filled(1000, pool.Config[object]{})
-	p.Keeper().AfterGC(false)
+	p.Budget().AfterGC(false)
 	for range 5 {
 		var out []*object
 		idle := p.Stats().Idle
@@ -74,8 +74,8 @@ func TestTrimLeavesTheWorkingSet(t *testing.T) {
 		for _, x := range out {
 			p.Put(x)
 		}
-		p.Keeper().Settle()
-		p.Keeper().AfterGC(false)
+		p.Budget().Settle()
+		p.Budget().AfterGC(false)
 		if got, want := p.Stats().Idle, idle-(least+1)/2; got != want {
 			t.Fatalf("%d idle after a step with at least %d of %d in the depot, want %d", got, least, idle, want)
 		}
@@ -97,7 +97,7 @@ func TestTrimDropsTheColdest(t *testing.T) {
 		for _, x := range xs[i : i+10] {
 			p.Put(x)
 		}
-		p.Keeper().Settle() // ten by ten, in whatever order the magazines come
+		p.Budget().Settle() // ten by ten, in whatever order the magazines come
 	}
 	steps(t, p, 3, false)
 	got := drain(t, p)
@@ -120,20 +120,20 @@ func TestTrimRetiresQuietCells(t *testing.T) {
 		for range 40 {
 			p.Put(new(object))
 		}
-		p.Keeper().AfterGC(false)
+		p.Budget().AfterGC(false)
 		for range 5 { // traffic, by which a goroutine that finds other magazines adds an object
 			p.Put(p.Get())
-			p.Keeper().AfterGC(false)
+			p.Budget().AfterGC(false)
 			if s := checkStats(t, p.Stats()); s.Cached != s.Idle || s.Idle < 40 {
 				t.Fatalf("a pool in use: %+v", s)
 			}
 		}
 		n := p.Stats().Idle
-		p.Keeper().AfterGC(false) // retires
+		p.Budget().AfterGC(false) // retires
 		if s := checkStats(t, p.Stats()); s.Cached != n {
 			t.Fatalf("retired, not settled: %+v", s)
 		}
-		p.Keeper().AfterGC(false) // settles
+		p.Budget().AfterGC(false) // settles
 		if s := checkStats(t, p.Stats()); s.Depot != n {
 			t.Fatalf("settled: %+v", s)
 		}
@@ -145,7 +145,7 @@ func TestTrimRetiresQuietCells(t *testing.T) {
 		if got := steps(t, p, len(want), false); !slices.Equal(got, want) {
 			t.Errorf("idle after each step: %v, want %v", got, want)
 		}
-		if n, bytes := p.Keeper().Charged(); n != 0 || bytes != 0 {
+		if n, bytes := p.Budget().Charged(); n != 0 || bytes != 0 {
 			t.Errorf("%d objects, %d bytes charged", n, bytes)
 		}
 	}
@@ -177,9 +177,9 @@ func TestTrimUnderPressure(t *testing.T) {
 			t.Fatalf("what the Ps have stays: %+v", p.Stats())
 		}
 		p.Put(p.Get())
-		p.Keeper().AfterGC(true)
+		p.Budget().AfterGC(true)
 		if i > 3 {
-			p.Keeper().AfterGC(true) // nobody puts any more
+			p.Budget().AfterGC(true) // nobody puts any more
 		}
 	}
 }
@@ -328,17 +328,17 @@ func TestDepotShrinks(t *testing.T) {
 	noGC(t)
 	for _, conf := range []pool.Config[object]{{}, {Cost: func(*object) int { return 1 }}} {
 		p := pool.New(nil, conf)
-		before := p.Keeper().Footprint()
+		before := p.Budget().Footprint()
 		for range 100_000 {
 			p.Put(new(object))
 		}
-		if n := p.Keeper().Footprint(); n < 200_000 {
+		if n := p.Budget().Footprint(); n < 200_000 {
 			t.Errorf("%d words for 100,000 objects: what is counted?", n)
 		}
 		for range 30 {
-			p.Keeper().AfterGC(false)
+			p.Budget().AfterGC(false)
 		}
-		if n := p.Keeper().Footprint(); n > before+200 {
+		if n := p.Budget().Footprint(); n > before+200 {
 			t.Errorf("%d words for nothing, %d before", n, before)
 		}
 	}
@@ -360,7 +360,7 @@ func TestDroppedPoolDies(t *testing.T) {
 	var c testkit.Census
 	func() {
 		p := pool.New(nil, pool.Config[object]{Name: "dropped", Idle: time.Hour})
-		p.Keeper().SetClock(clock.after)
+		p.Budget().SetClock(clock.after)
 		q := pool.New(nil, pool.Config[object]{Name: "dropped"})
 		b := pool.NewBytes(pool.BytesConfig{Name: "dropped", Idle: time.Hour}) // with a real timer
 		for range 200 {

@@ -27,7 +27,7 @@ func panicOf(f func()) (v any) {
 // usable, and has x once.
 func checkTwice(t *testing.T, p *pool.Pool[object], x *object) {
 	t.Helper()
-	if !p.Keeper().Unlocked() {
+	if !p.Budget().Unlocked() {
 		t.Fatal("the lock is held")
 	}
 	if s := checkStats(t, p.Stats()); s.DroppedTwice != 1 {
@@ -122,7 +122,7 @@ func TestPutTwiceFoundElsewhere(t *testing.T) {
 
 		p, x = fresh()
 		for range 4 {
-			p.Keeper().AfterGC(false)
+			p.Budget().AfterGC(false)
 		}
 		if s := checkStats(t, p.Stats()); s.Depot != 2 || s.DroppedTwice != 1 {
 			t.Fatalf("%s: %+v", name, s)
@@ -157,7 +157,7 @@ func TestPutTwiceIsNoMistake(t *testing.T) {
 func TestSeen(t *testing.T) {
 	for _, spread := range []uintptr{1, 8, 64, 4096, 1 << 20} {
 		rng := rand.New(rand.NewPCG(1, uint64(spread)))
-		var s pool.Seen
+		var s pool.IdleSet
 		model := map[uintptr]bool{}
 		var in []uintptr
 		for i := range 60_000 {

@@ -11,7 +11,7 @@ import (
 	"github.com/haven-mem/haven/internal/gccycle"
 )
 
-// A keeper is what a [Pool], or a [Bytes] with all of its size classes, has once:
+// A budget is what a [Pool], or a [Bytes] with all of its size classes, has once:
 // the bounds and what counts against them, the pace of trimming, and the lock.
 //
 // What lies idle counts against the bounds, and a magazine that a P has counts
@@ -22,7 +22,7 @@ import (
 //	away    = in use + in the magazines in cells
 //
 // All of it that is not about size is counted in objects.
-type keeper struct {
+type budget struct {
 	kind, name string
 	typ        string // of the objects, as %T prints a pointer to one
 	max        int    // or none, as is maxBytes
@@ -52,95 +52,95 @@ type keeper struct {
 	after func(time.Duration, func()) // outside.After, if nil
 }
 
-// A self is what stands for a keeper in weak pointers, which must not refer to a
+// A self is what stands for a budget in weak pointers, which must not refer to a
 // global variable, as a zero Pool may well be (GC.md fact 15).
-type self struct{ k *keeper }
+type self struct{ b *budget }
 
 // configure sets what the settings of a Bytes say, or those that a Pool has in common with
 // one.
-func (k *keeper) configure(kind string, c BytesConfig) {
-	k.kind, k.name = kind, c.Name
-	k.max, k.maxBytes, k.floor = orNone(c.Max), orNone(c.MaxBytes), c.Floor
+func (b *budget) configure(kind string, c BytesConfig) {
+	b.kind, b.name = kind, c.Name
+	b.max, b.maxBytes, b.floor = orNone(c.Max), orNone(c.MaxBytes), c.Floor
 	if c.Idle > 0 {
-		k.pause = max(c.Idle/2, time.Millisecond)
+		b.pause = max(c.Idle/2, time.Millisecond)
 	}
 }
 
 // publish lists a pool that has a name and is ready.
-func (k *keeper) publish() {
-	if k.name != "" {
-		k.self = &self{k}
-		pools.Add(k.self)
+func (b *budget) publish() {
+	if b.name != "" {
+		b.self = &self{b}
+		pools.Add(b.self)
 	}
 }
 
 // title returns what messages call the pool.
-func (k *keeper) title() string { return titleOf(k.kind, k.name) }
+func (b *budget) title() string { return titleOf(b.kind, b.name) }
 
 // fits returns whether there is room for more objects and bytes, and if not,
 // for which of the two.
-func (k *keeper) fits(objects, bytes int) (ok, byCount bool) {
-	if objects > k.max-k.objects {
+func (b *budget) fits(objects, bytes int) (ok, byCount bool) {
+	if objects > b.max-b.objects {
 		return false, true
 	}
-	return bytes <= k.maxBytes-k.bytes, false
+	return bytes <= b.maxBytes-b.bytes, false
 }
 
 // charge adds to what counts against the bounds.
-func (k *keeper) charge(objects, bytes int) {
-	k.objects += objects
-	k.bytes += bytes
+func (b *budget) charge(objects, bytes int) {
+	b.objects += objects
+	b.bytes += bytes
 }
 
 // left notes that n objects left the depots, or were made.
-func (k *keeper) left(n int) {
-	k.away += n
-	k.high = max(k.high, k.away)
+func (b *budget) left(n int) {
+	b.away += n
+	b.high = max(b.high, b.away)
 }
 
 // wake has the pool trimmed from now on. Every slow path calls it.
-func (k *keeper) wake() {
-	if !k.watched {
-		k.watched = true
-		if k.self == nil {
-			k.self = &self{k}
+func (b *budget) wake() {
+	if !b.watched {
+		b.watched = true
+		if b.self == nil {
+			b.self = &self{b}
 		}
-		gccycle.Watch(k.self, func(s *self, near gccycle.Pressure) { s.k.afterGC(bool(near)) })
-		working.Add(k.self)
-		k.hook()
+		gccycle.Watch(b.self, func(s *self, near gccycle.Pressure) { s.b.afterGC(bool(near)) })
+		working.Add(b.self)
+		b.hook()
 	}
-	if k.pause > 0 && !k.armed {
-		k.arm()
+	if b.pause > 0 && !b.armed {
+		b.arm()
 	}
 }
 
 // unlock unlocks, and panics if an object was found to be put twice. It may have
 // been found where nobody could be told, or where the caller was to get an object:
 // whoever puts is told, and may not be the one who made the mistake.
-func (k *keeper) unlock() {
-	k.checkInvariants()
-	p := k.twice
-	k.twice = 0
-	k.mu.Unlock()
+func (b *budget) unlock() {
+	b.checkInvariants()
+	p := b.twice
+	b.twice = 0
+	b.mu.Unlock()
 	if p != 0 {
-		panic(fmt.Sprintf("pool: %s: object %#x (%s) was Put twice", k.title(), p, k.typ))
+		panic(fmt.Sprintf("pool: %s: object %#x (%s) was Put twice", b.title(), p, b.typ))
 	}
 }
 
 // checkInvariants verifies what the lock guards, in the check build.
-func (k *keeper) checkInvariants() {
+func (b *budget) checkInvariants() {
 	if !check.Enabled {
 		return
 	}
 	held := 0
-	for _, d := range k.depots {
+	for _, d := range b.depots {
 		held += len(d.idle)
 		if d.distinct && d.seen.n != len(d.idle) || d.costed && len(d.costs) != len(d.idle) || d.least > len(d.idle) {
-			panic(fmt.Sprintf("pool: %s: depot is damaged: %d idle, %d seen, %d costs, least %d", k.title(), len(d.idle), d.seen.n, len(d.costs), d.least))
+			panic(fmt.Sprintf("pool: %s: depot is damaged: %d idle, %d seen, %d costs, least %d", b.title(), len(d.idle), d.seen.n, len(d.costs), d.least))
 		}
 	}
-	if held != k.held || k.held > k.objects || k.objects > k.max || k.bytes > k.maxBytes || k.bytes < 0 {
-		panic(fmt.Sprintf("pool: %s: numbers do not add up: %d held of %d objects (at most %d), %d bytes (at most %d)", k.title(), held, k.objects, k.max, k.bytes, k.maxBytes))
+	if held != b.held || b.held > b.objects || b.objects > b.max || b.bytes > b.maxBytes || b.bytes < 0 {
+		panic(fmt.Sprintf("pool: %s: numbers do not add up: %d held of %d objects (at most %d), %d bytes (at most %d)", b.title(), held, b.objects, b.max, b.bytes, b.maxBytes))
 	}
 }
 

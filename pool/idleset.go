@@ -2,13 +2,13 @@ package pool
 
 import "math/bits"
 
-// A seen is the set of the addresses of a depot's idle objects. Each object that
+// An idleSet is the set of the addresses of a depot's idle objects. Each object that
 // comes to the depot is entered, and so an object that is put twice is noticed.
 //
 // It is a hash table with linear probing, in which a removal moves up what
 // stands behind, so that there are no graves. (A map of Go's takes five times as
 // long for the addresses of a magazine.)
-type seen struct {
+type idleSet struct {
 	slots []uintptr // 0: free; a power of two of them
 	n     int       // those that are not free, at most three quarters
 	shift uint8     // of a hash, which makes it an index
@@ -21,10 +21,10 @@ const golden = uintptr(0x9E3779B97F4A7C15 >> (64 - bits.UintSize))
 // leastSlots is the length of a small table.
 const leastSlots = 64
 
-func (s *seen) home(p uintptr) uintptr { return p * golden >> (s.shift & (bits.UintSize - 1)) }
+func (s *idleSet) home(p uintptr) uintptr { return p * golden >> (s.shift & (bits.UintSize - 1)) }
 
 // find returns the slot of an address, or the free one where it would go.
-func (s *seen) find(p uintptr) (i uintptr, found bool) {
+func (s *idleSet) find(p uintptr) (i uintptr, found bool) {
 	mask := uintptr(len(s.slots) - 1)
 	for i = s.home(p) & mask; s.slots[i] != 0; i = (i + 1) & mask {
 		if s.slots[i] == p {
@@ -35,7 +35,7 @@ func (s *seen) find(p uintptr) (i uintptr, found bool) {
 }
 
 // has reports whether an address is there.
-func (s *seen) has(p uintptr) bool {
+func (s *idleSet) has(p uintptr) bool {
 	if s.n == 0 {
 		return false
 	}
@@ -44,7 +44,7 @@ func (s *seen) has(p uintptr) bool {
 }
 
 // add enters an address. It reports false if it is there already.
-func (s *seen) add(p uintptr) bool {
+func (s *idleSet) add(p uintptr) bool {
 	if s.n >= len(s.slots)/4*3 {
 		s.resize(max(leastSlots, 2*len(s.slots)))
 	}
@@ -58,7 +58,7 @@ func (s *seen) add(p uintptr) bool {
 }
 
 // remove takes an address out, which must be there.
-func (s *seen) remove(p uintptr) {
+func (s *idleSet) remove(p uintptr) {
 	slots := s.slots
 	mask := uintptr(len(slots) - 1)
 	i, _ := s.find(p)
@@ -82,20 +82,20 @@ func (s *seen) remove(p uintptr) {
 }
 
 // fit makes the table small again after many removals.
-func (s *seen) fit() {
+func (s *idleSet) fit() {
 	n := leastSlots
 	for n/4*3 < 2*s.n {
 		n *= 2
 	}
 	switch {
 	case s.n == 0:
-		*s = seen{}
+		*s = idleSet{}
 	case n < len(s.slots):
 		s.resize(n)
 	}
 }
 
-func (s *seen) resize(n int) {
+func (s *idleSet) resize(n int) {
 	old := s.slots
 	s.slots = make([]uintptr, n)
 	s.shift = uint8(bits.UintSize - bits.Len(uint(n-1)))
