@@ -176,5 +176,5 @@ func ExamplePools() {
 			fmt.Println(s)
 		}
 	}
-	// Output: pool "sessions" of *[256]uint8: 0 in use (at most 1), 1 idle (1 cached, 0 in the depot) with 256 bytes, 0 hits, 1 misses, 1 puts, 0 trimmed, 0 dropped
+	// Output: pool "sessions" of *[256]uint8: 0 in use, high water 1, 1 idle (1 cached, 0 in the depot) with 256 bytes, 0 hits, 1 miss, 1 put, 0 trimmed, 0 dropped
 }

@@ -43,7 +43,7 @@ func TestLocal(t *testing.T) {
 			high = max(high, len(out))
 			s := checkStats(t, l.Stats())
 			if s.Idle != len(stack) || s.InUse != len(out) || s.HighWater != high || s.Max != bound {
-				t.Fatalf("%+v, want %d idle, %d in use, %d at the peak, a bound of %d", s, len(stack), len(out), high, bound)
+				t.Fatalf("%+v, want %d idle, %d in use, high water %d, a bound of %d", s, len(stack), len(out), high, bound)
 			}
 		}
 		if s := l.Stats(); bound == 5 && (made == 0 || s.Misses != uint64(made) || s.DroppedFull == 0) {

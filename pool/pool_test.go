@@ -130,7 +130,7 @@ func TestPool(t *testing.T) {
 			}
 			s := checkStats(t, p.Stats())
 			if s.InUse-before.InUse != n || s.HighWater < n {
-				t.Errorf("%d in use, %d at the peak, want %d", s.InUse, s.HighWater, n)
+				t.Errorf("%d in use, high water %d, want %d", s.InUse, s.HighWater, n)
 			}
 			for x := range put {
 				x.id = 5

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
@@ -86,8 +87,9 @@ func (s Stats) String() string {
 		b.Reset()
 		fmt.Fprintf(&b, "pool %q", s.Name)
 	}
-	fmt.Fprintf(&b, " of %s: %d in use (at most %d), %d idle (%d cached, %d in the depot) with %d bytes, %d hits, %d misses, %d puts, %d trimmed, %d dropped",
-		s.Type, s.InUse, s.HighWater, s.Idle, s.Cached, s.Depot, s.Bytes, s.Hits, s.Misses, s.Puts, s.Trimmed, s.Dropped())
+	fmt.Fprintf(&b, " of %s: %d in use, high water %d, %d idle (%d cached, %d in the depot) with %s, %s, %s, %s, %d trimmed, %d dropped",
+		s.Type, s.InUse, s.HighWater, s.Idle, s.Cached, s.Depot, account.Count(s.Bytes, "byte"),
+		account.Count(s.Hits, "hit"), account.Count(s.Misses, "miss"), account.Count(s.Puts, "put"), s.Trimmed, s.Dropped())
 	var why []string
 	for _, r := range [...]struct {
 		n   uint64

@@ -79,15 +79,15 @@ func TestHighWater(t *testing.T) {
 		xs = xs[:50]
 	}
 	if s := checkStats(t, q.Stats()); s.HighWater < 300 || s.HighWater > 300+2*pool.Rounds*pool.Pairs() {
-		t.Errorf("%d at the peak, want 300 or a little more", s.HighWater)
+		t.Errorf("high water %d, want 300 or a little more", s.HighWater)
 	}
 }
 
 func TestStatsString(t *testing.T) {
 	for want, s := range map[string]pool.Stats{
-		`pool "p" of *T: 1 in use (at most 2), 7 idle (3 cached, 4 in the depot) with 5 bytes, 6 hits, 7 misses, 8 puts, 9 trimmed, 0 dropped`: {
+		`pool "p" of *T: 1 in use, high water 2, 7 idle (3 cached, 4 in the depot) with 5 bytes, 6 hits, 7 misses, 8 puts, 9 trimmed, 0 dropped`: {
 			Name: "p", Type: "*T", InUse: 1, HighWater: 2, Idle: 7, Cached: 3, Depot: 4, Bytes: 5, Hits: 6, Misses: 7, Puts: 8, Trimmed: 9},
-		`a pool without a name of *T: 0 in use (at most 0), 0 idle (0 cached, 0 in the depot) with 0 bytes, 0 hits, 0 misses, 0 puts, 0 trimmed, 15 dropped (1 by Max, 2 by MaxBytes, 3 by panics, 4 by size, 5 put twice)`: {
+		`a pool without a name of *T: 0 in use, high water 0, 0 idle (0 cached, 0 in the depot) with 0 bytes, 0 hits, 0 misses, 0 puts, 0 trimmed, 15 dropped (1 by Max, 2 by MaxBytes, 3 by panics, 4 by size, 5 put twice)`: {
 			Type: "*T", DroppedFull: 1, DroppedBytes: 2, DroppedPanic: 3, DroppedSize: 4, DroppedTwice: 5},
 	} {
 		if got := s.String(); got != want {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/gccycle"
@@ -342,7 +343,7 @@ func (c *core) acquire(n int) error {
 	for {
 		live := c.live.Load()
 		if int64(n) > c.cap-live {
-			return fmt.Errorf("%w: %s, %d of %d objects in use, %d more wanted", ErrExhausted, c.title(), live, c.cap, n)
+			return fmt.Errorf("%w: %s, %d of %s in use, %d more wanted", ErrExhausted, c.title(), live, account.Count(c.cap, "object"), n)
 		}
 		if c.live.CompareAndSwap(live, live+int64(n)) {
 			return nil

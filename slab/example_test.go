@@ -54,7 +54,7 @@ func ExampleConfig_capacity() {
 	}()
 	conns.Alloc()
 	// Output:
-	// slab: capacity reached: cache "conns", 1 of 1 objects in use, 1 more wanted
+	// slab: capacity reached: cache "conns", 1 of 1 object in use, 1 more wanted
 	// true
 }
 

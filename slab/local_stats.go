@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 )
 
@@ -47,8 +48,8 @@ func (l *local) stats() LocalStats {
 
 // String returns the numbers in one line.
 func (s LocalStats) String() string {
-	return fmt.Sprintf("Local of %s: %d of %d objects of %d bytes in use, %d cached, %d slabs, %d bytes",
-		s.Type, s.InUse, s.Objects, s.ObjectSize, s.Cached, s.Slabs, s.Bytes)
+	return fmt.Sprintf("Local of %s: %d of %s of %s in use, %d cached, %s, %s", s.Type, s.InUse, account.Count(s.Objects, "object"),
+		account.Count(s.ObjectSize, "byte"), s.Cached, account.Count(s.Slabs, "slab"), account.Count(s.Bytes, "byte"))
 }
 
 // String returns the numbers of the Local in one line.

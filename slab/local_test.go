@@ -399,7 +399,7 @@ func TestLocalString(t *testing.T) {
 	l.Free(l.Alloc())
 	l.Alloc()
 	s := l.Stats()
-	want := fmt.Sprintf("Local of int64: 1 of %d objects of 8 bytes in use, %d cached, 1 slabs, %d bytes", s.Objects, s.Objects-1, s.Objects*8)
+	want := fmt.Sprintf("Local of int64: 1 of %d objects of 8 bytes in use, %d cached, 1 slab, %d bytes", s.Objects, s.Objects-1, s.Objects*8)
 	if got := l.String(); got != want || s.String() != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

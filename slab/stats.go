@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
@@ -41,9 +42,11 @@ type Stats struct {
 
 // String returns the numbers in one line.
 func (s Stats) String() string {
-	return fmt.Sprintf("%s: %d of %d objects of %d bytes active, %d of %d slabs of %d objects, %d cached and %d in the depot in %d magazines, %d hits, %d misses, %d frees, %d bytes",
-		titleOf("cache", s.Name), s.InUse, s.Objects, s.ObjectSize, s.SlabsInUse, s.Slabs, s.PerSlab,
-		s.Cached, s.Depot, s.Magazines, s.Hits, s.Misses, s.Frees, s.Bytes) + stale.Also(s.Stale)
+	return fmt.Sprintf("%s: %d of %s of %s active, %d of %s of %s, %d cached and %d in the depot in %s, %s, %s, %s, %s",
+		titleOf("cache", s.Name), s.InUse, account.Count(s.Objects, "object"), account.Count(s.ObjectSize, "byte"),
+		s.SlabsInUse, account.Count(s.Slabs, "slab"), account.Count(s.PerSlab, "object"),
+		s.Cached, s.Depot, account.Count(s.Magazines, "magazine"), account.Count(s.Hits, "hit"), account.Count(s.Misses, "miss"),
+		account.Count(s.Frees, "free"), account.Count(s.Bytes, "byte")) + stale.Also(s.Stale)
 }
 
 // caches is the list of caches with a name.

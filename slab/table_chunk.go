@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/config"
@@ -75,7 +76,7 @@ func (t *table) more(front any) error {
 		t.bind(front)
 	}
 	if t.capacity > 0 && t.len >= t.capacity {
-		return fmt.Errorf("%w: %s has %d elements", ErrExhausted, t.title(), t.len)
+		return fmt.Errorf("%w: %s has %s", ErrExhausted, t.title(), account.Count(t.len, "element"))
 	}
 	if t.unused == 0 {
 		if err := t.grow(); err != nil {

@@ -1,6 +1,10 @@
 package slab
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/haven-mem/haven/internal/account"
+)
 
 // TableStats describes a [Table]. Its numbers add up:
 //
@@ -42,8 +46,9 @@ func (t *table) stats() TableStats {
 
 // String returns the numbers in one line.
 func (s TableStats) String() string {
-	return fmt.Sprintf("%s of %s: %d elements, %d of %d slots free, %d retired, %d chunks, %d bytes",
-		titleOf("table", s.Name), s.Type, s.InUse, s.Free, s.Slots, s.Retired, s.Chunks, s.Bytes)
+	return fmt.Sprintf("%s of %s: %s, %d of %s free, %d retired, %s, %s",
+		titleOf("table", s.Name), s.Type, account.Count(s.InUse, "element"), s.Free, account.Count(s.Slots, "slot"), s.Retired,
+		account.Count(s.Chunks, "chunk"), account.Count(s.Bytes, "byte"))
 }
 
 // String returns the numbers of the table in one line.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/layout"
 	"github.com/haven-mem/haven/internal/sanitize"
@@ -184,7 +185,7 @@ func TestTableCapacity(t *testing.T) {
 	for _, n := range []int{1, 10, 21, 22, 1000} {
 		table := slab.NewTable[station](slab.TableConfig{Name: "seats", Capacity: n})
 		list := stations(table, n)
-		want := fmt.Sprintf("slab: capacity reached: table \"seats\" has %d elements", n)
+		want := `slab: capacity reached: table "seats" has ` + account.Count(n, "element")
 		h, p, err := table.TryInsert(station{})
 		if !errors.Is(err, slab.ErrExhausted) || err.Error() != want || p != nil || h != (slab.Handle[station]{}) {
 			t.Errorf("TryInsert: %v, %v, %v", h, p, err)
@@ -247,7 +248,7 @@ func TestTableString(t *testing.T) {
 	table.Insert(2)
 	table.Remove(h)
 	s := table.Stats()
-	want := fmt.Sprintf("table \"x\" of int64: 1 elements, %d of %d slots free, 0 retired, 1 chunks, %d bytes", s.Slots-1, s.Slots, s.Bytes)
+	want := fmt.Sprintf("table \"x\" of int64: 1 element, %d of %d slots free, 0 retired, 1 chunk, %d bytes", s.Slots-1, s.Slots, s.Bytes)
 	if got := table.String(); got != want || s.String() != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

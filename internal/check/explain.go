@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/leak"
 )
 
@@ -163,7 +164,7 @@ func ExplainText(text string, ofRuntime bool) *Report {
 		for _, m := range []int64{n, n - 1, n + 1} {
 			if size, ok := elementOf(int(m)); ok {
 				return whose.report(perhaps, "%s: %d is the length in released memory of a slice whose elements have %s, or of a string if that is one",
-					text, m, count(size, "byte"))
+					text, m, account.Count(size, "byte"))
 			}
 		}
 	}

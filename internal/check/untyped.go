@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/haven-mem/haven/internal/account"
 )
 
 // An Extent is an allocation in untyped memory.
@@ -63,20 +65,13 @@ func (k kind) of() *described {
 func (e *Extent) describe(owner string) string {
 	d := e.kind.of()
 	if d == nil || e.size < d.size {
-		return fmt.Sprintf("%s of %s", count(int(e.size), "byte"), owner)
+		return fmt.Sprintf("%s of %s", account.Count(int(e.size), "byte"), owner)
 	}
 	r := Released{Owner: owner, Type: d.typ, N: 1}
 	if d.size > 0 {
 		r.N = int(e.size / d.size)
 	}
 	return r.String()
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // An untyped is what a [Released] has that is a chunk of untyped memory: [0, lo) and

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/registry"
 )
 
@@ -225,12 +226,12 @@ func (u *Untyped) damage(g *region, e *Extent) *Report {
 		k--
 	}
 	r := &Report{
-		What: "overrun", Detail: fmt.Sprintf("%s behind %d bytes at %p: % x", count(k, "byte"), e.size, unsafe.Add(g.mem, e.at), behind[:k]),
+		What: "overrun", Detail: fmt.Sprintf("%s behind %d bytes at %p: % x", account.Count(k, "byte"), e.size, unsafe.Add(g.mem, e.at), behind[:k]),
 		Memory: e.describe(u.owner), Allocated: e.site.String(),
 	}
 	if k == 0 {
 		r.What = "underrun"
-		r.Detail = fmt.Sprintf("%s before %d bytes at %p: % x", count(Zone-i, "byte"), e.size, unsafe.Add(g.mem, e.at), before[i:])
+		r.Detail = fmt.Sprintf("%s before %d bytes at %p: % x", account.Count(Zone-i, "byte"), e.size, unsafe.Add(g.mem, e.at), before[i:])
 	}
 	g.fence(e.at - Zone)
 	g.fence(e.at + e.size)

@@ -242,7 +242,7 @@ func edges[T any](t *testing.T) {
 		if uintptr(at)%page == 0 {
 			left = true
 			r := faults(func() { *(*byte)(unsafe.Add(at, -1))++ })
-			if r == nil || r.What != "underrun" || !strings.HasSuffix(r.Detail, " is 1 bytes before it") || !strings.Contains(r.Memory, fmt.Sprintf("%T", *p)) {
+			if r == nil || r.What != "underrun" || !strings.HasSuffix(r.Detail, " is byte 1 before it") || !strings.Contains(r.Memory, fmt.Sprintf("%T", *p)) {
 				t.Fatalf("%T: %v", *p, r)
 			}
 		}

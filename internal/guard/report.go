@@ -70,7 +70,7 @@ func (a *area) explain(address uintptr) *check.Report {
 	case !a.own:
 		r.Detail = fmt.Sprintf("a pointer that was read from released memory was followed, to %#x", address)
 	case address < a.start:
-		r.What, r.Detail = "underrun", fmt.Sprintf("%#x is %d bytes before it", address, a.start-address)
+		r.What, r.Detail = "underrun", fmt.Sprintf("%#x is byte %d before it", address, a.start-address)
 	case address >= a.limit:
 		r.What, r.Detail = "overrun", fmt.Sprintf("%#x is byte %d behind its end", address, address-a.limit+1)
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/leak"
 )
 
@@ -13,7 +14,7 @@ const most = 20
 // List describes stale pointers, of many the first.
 func List(list []leak.Finding) string {
 	var b strings.Builder
-	b.WriteString(count(uint64(len(list))) + ":")
+	b.WriteString(account.Count(len(list), "stale pointer") + ":")
 	for i, f := range list {
 		if i == most {
 			fmt.Fprintf(&b, "\n… and %d more", len(list)-most)
@@ -30,12 +31,5 @@ func Also(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return ", " + count(n)
-}
-
-func count(n uint64) string {
-	if n == 1 {
-		return "1 stale pointer"
-	}
-	return fmt.Sprintf("%d stale pointers", n)
+	return ", " + account.Count(n, "stale pointer")
 }
