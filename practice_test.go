@@ -38,16 +38,16 @@ func Example_practice() {
 	process.Delete() // the end of the server: all that is left
 	// Output:
 	// process: 0 bytes in 0 chunks, 28672 in 3 with 6 contexts below
-	//   cache: 0 bytes in 0 chunks, 16384 in 1 with 1 contexts below
-	//     entry: 16384 bytes in 1 chunks
+	//   cache: 0 bytes in 0 chunks, 16384 in 1 with 1 context below
+	//     entry: 16384 bytes in 1 chunk
 	//   listener: 0 bytes in 0 chunks, 12288 in 2 with 3 contexts below
 	//     conn: 0 bytes in 0 chunks, 12288 in 2 with 2 contexts below
-	//       request: 8192 bytes in 1 chunks, 12288 in 2 with 1 contexts below
-	//         item: 4096 bytes in 1 chunks
+	//       request: 8192 bytes in 1 chunk, 12288 in 2 with 1 context below
+	//         item: 4096 bytes in 1 chunk
 	// in all: 28672 bytes in 3 chunks of 7 contexts
 }
 
-// showTree prints what WriteReport does of c and what is below it, but for times, peaks
+// showTree prints what WriteReport does of c and what is below it, but for times, high water
 // and the ranking.
 func showTree(c *memctx.Context) {
 	var b strings.Builder
@@ -56,7 +56,7 @@ func showTree(c *memctx.Context) {
 	}
 	tree, _, _ := strings.Cut(b.String(), "\n\n")
 	for i, line := range strings.Split(tree, "\n") {
-		if line, _, _ = strings.Cut(line, ", peak"); i > 0 {
+		if line, _, _ = strings.Cut(line, ", high water"); i > 0 {
 			fmt.Println(line)
 		}
 	}

@@ -202,7 +202,7 @@ func ExampleArena_Release() {
 	a.Mark() // forgotten
 	defer func() { fmt.Println(recover()) }()
 	a.Release(outer)
-	// Output: arena: Release out of order on arena "parser": mark 1 has 1 marks open inside it
+	// Output: arena: Release out of order on arena "parser": mark 1 has 1 mark open inside it
 }
 
 func ExampleArena_OnReset() {

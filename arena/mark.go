@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/track"
@@ -97,7 +98,7 @@ func (a *Arena) Release(m Mark) {
 func (a *Arena) orderError(m Mark) string {
 	for i, f := range a.frames {
 		if f.serial == m.serial {
-			return fmt.Sprintf("mark %d has %d marks open inside it", m.serial, len(a.frames)-1-i)
+			return fmt.Sprintf("mark %d has %s open inside it", m.serial, account.Count(len(a.frames)-1-i, "mark"))
 		}
 	}
 	return fmt.Sprintf("mark %d is no longer open (released, or ended by Reset)", m.serial)

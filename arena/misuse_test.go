@@ -220,7 +220,7 @@ func TestMisuseTexts(t *testing.T) {
 		{`arena: Release on arena "request" of a Mark of arena "other"`, func() { a.Release(m) }},
 		{`arena: Release on arena "request" of a Mark of the nil arena`, func() { a.Release(arena.Mark{}) }},
 		{`arena: Release on the nil arena of a Mark of arena "other"`, func() { (*arena.Arena)(nil).Release(m) }},
-		{`arena: Release out of order on arena "other": mark 1 has 1 marks open inside it`, func() { free.Release(m) }},
+		{`arena: Release out of order on arena "other": mark 1 has 1 mark open inside it`, func() { free.Release(m) }},
 		{`arena: Release out of order on arena "other": mark 2 is no longer open (released, or ended by Reset)`, func() {
 			free.Release(inner)
 			free.Release(inner)

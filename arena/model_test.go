@@ -114,7 +114,7 @@ func (m *model) checkStats() {
 	}
 	m.high = max(m.high, inUse)
 	if s.InUse != inUse || s.HighWater != m.high || s.Resets != m.resets {
-		m.failf("want %d bytes in use, %d at the peak, %d resets", inUse, m.high, m.resets)
+		m.failf("want %d bytes in use, high water %d, %d resets", inUse, m.high, m.resets)
 	}
 	for _, l := range s.Lanes {
 		count[l.Type] -= l.Count

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/gccycle"
 )
 
@@ -135,8 +136,9 @@ func (p *Pool) Stats() PoolStats {
 
 // String returns the numbers in one line.
 func (s PoolStats) String() string {
-	return fmt.Sprintf("%d idle arenas with %d bytes, %d gets (%d hits, %d misses), %d puts (%d dropped), %d trimmed",
-		s.Idle, s.Reserved, s.Gets, s.Hits, s.Misses, s.Puts, s.Dropped, s.Trimmed)
+	return fmt.Sprintf("%s with %s, %s (%s, %s), %s (%d dropped), %d trimmed",
+		account.Count(s.Idle, "idle arena"), account.Count(s.Reserved, "byte"), account.Count(s.Gets, "get"), account.Count(s.Hits, "hit"),
+		account.Count(s.Misses, "miss"), account.Count(s.Puts, "put"), s.Dropped, s.Trimmed)
 }
 
 // trim lets go of half of the arenas that stayed idle since the last call, the

@@ -325,7 +325,7 @@ func TestPoolConcurrent(t *testing.T) {
 
 func TestPoolStatsString(t *testing.T) {
 	s := arena.PoolStats{Idle: 1, Reserved: 2, Gets: 3, Hits: 4, Misses: 5, Puts: 6, Dropped: 7, Trimmed: 8}
-	if got, want := s.String(), "1 idle arenas with 2 bytes, 3 gets (4 hits, 5 misses), 6 puts (7 dropped), 8 trimmed"; got != want {
+	if got, want := s.String(), "1 idle arena with 2 bytes, 3 gets (4 hits, 5 misses), 6 puts (7 dropped), 8 trimmed"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/stale"
 )
 
@@ -63,8 +64,8 @@ func (a *Arena) Stats() Stats {
 // String returns one line for the arena and one for each lane.
 func (s Stats) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d bytes in use, %d reserved, %d at the peak, %d chunks, %d resets",
-		titleOf(s.Name), s.InUse, s.Reserved, s.HighWater, s.Chunks, s.Resets)
+	fmt.Fprintf(&b, "%s: %s in use, %d reserved, high water %d, %s, %s",
+		titleOf(s.Name), account.Count(s.InUse, "byte"), s.Reserved, s.HighWater, account.Count(s.Chunks, "chunk"), account.Count(s.Resets, "reset"))
 	b.WriteString(stale.Also(s.Stale))
 	for _, l := range s.Lanes {
 		b.WriteString("\n\t" + l.String())
@@ -74,8 +75,8 @@ func (s Stats) String() string {
 
 // String returns the lane's numbers in one line.
 func (s LaneStats) String() string {
-	return fmt.Sprintf("%s: %d × %d bytes in use, %d reserved, %d idle, %d in gaps, %d chunks",
-		s.Type, s.Count, s.Size, s.Reserved, s.Idle, s.Gaps, s.Chunks)
+	return fmt.Sprintf("%s: %d × %s in use, %d reserved, %d idle, %d in gaps, %s",
+		s.Type, s.Count, account.Count(s.Size, "byte"), s.Reserved, s.Idle, s.Gaps, account.Count(s.Chunks, "chunk"))
 }
 
 // String describes the arena in one line.

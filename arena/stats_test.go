@@ -110,14 +110,14 @@ func TestStatsGaps(t *testing.T) {
 func TestStrings(t *testing.T) {
 	a := arena.NewArena(arena.Config{Name: "q"})
 	*arena.New[int16](a) = 1
-	lane := fmt.Sprintf("int16: 1 × 2 bytes in use, %d reserved, %d idle, 0 in gaps, 1 chunks", chunk.First, chunk.First-2)
-	line := fmt.Sprintf(`arena "q": 2 bytes in use, %d reserved, 2 at the peak, 1 chunks, 0 resets`, chunk.First)
+	lane := fmt.Sprintf("int16: 1 × 2 bytes in use, %d reserved, %d idle, 0 in gaps, 1 chunk", chunk.First, chunk.First-2)
+	line := fmt.Sprintf(`arena "q": 2 bytes in use, %d reserved, high water 2, 1 chunk, 0 resets`, chunk.First)
 	for _, c := range []struct{ got, want string }{
 		{arena.LaneOf[int16](a).String(), lane},
 		{a.Stats().String(), line + "\n\t" + lane},
 		{a.String(), line},
 		{(*arena.Arena)(nil).String(), "the nil arena"},
-		{new(arena.Arena).String(), "an arena without a name: 0 bytes in use, 0 reserved, 0 at the peak, 0 chunks, 0 resets"},
+		{new(arena.Arena).String(), "an arena without a name: 0 bytes in use, 0 reserved, high water 0, 0 chunks, 0 resets"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got  %s\nwant %s", c.got, c.want)

@@ -129,5 +129,5 @@ func ExampleArena_String() {
 	fmt.Println(a)
 	// Output:
 	// nil bump arena
-	// bump arena: 0 bytes in use, 0 reserved, 0 idle, 0 in gaps, 0 overhead, 0 at the peak, 0 chunks, 0 resets
+	// bump arena: 0 bytes in use, 0 reserved, 0 idle, 0 in gaps, 0 overhead, high water 0, 0 chunks, 0 resets
 }

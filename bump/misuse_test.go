@@ -33,7 +33,7 @@ func TestUseAfterFree(t *testing.T) {
 	}
 	n := bump.NewFrom(&a, [100]int64{99: 7})
 	a.Free()
-	want := " after Free of bump arena (freed, 800 bytes at the peak, 3 resets)"
+	want := " after Free of bump arena (freed, high water 800 bytes, 3 resets)"
 	for op, f := range uses(&a) {
 		testkit.PanicText(t, "bump: "+op+want, f)
 	}
@@ -51,8 +51,8 @@ func TestUseAfterFree(t *testing.T) {
 func TestFreeOfUnused(t *testing.T) {
 	var a bump.Arena
 	a.Free()
-	testkit.PanicText(t, "bump: Free after Free of bump arena (freed, 0 bytes at the peak, 0 resets)", a.Free)
-	testkit.PanicText(t, "bump: New after Free of bump arena (freed, 0 bytes at the peak, 0 resets)", func() { bump.New[int](&a) })
+	testkit.PanicText(t, "bump: Free after Free of bump arena (freed, high water 0 bytes, 0 resets)", a.Free)
+	testkit.PanicText(t, "bump: New after Free of bump arena (freed, high water 0 bytes, 0 resets)", func() { bump.New[int](&a) })
 }
 
 func TestNilArena(t *testing.T) {

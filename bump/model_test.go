@@ -175,7 +175,7 @@ func (m *model) check() {
 	m.high = max(m.high, m.inUse)
 	switch {
 	case s.InUse != m.inUse || s.Resets != m.resets || s.HighWater != m.high:
-		m.fail("want %d bytes in use, %d resets, %d at the peak", m.inUse, m.resets, m.high)
+		m.fail("want %d bytes in use, %d resets, high water %d", m.inUse, m.resets, m.high)
 	case s.Reserved != s.InUse+s.Idle+s.Gaps+s.Overhead:
 		m.fail("does not add up")
 	}

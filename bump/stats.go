@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 )
 
@@ -74,8 +75,8 @@ func (a *Arena) spent() uintptr {
 
 // String returns the numbers in one line.
 func (s Stats) String() string {
-	return fmt.Sprintf("%d bytes in use, %d reserved, %d idle, %d in gaps, %d overhead, %d at the peak, %d chunks, %d resets",
-		s.InUse, s.Reserved, s.Idle, s.Gaps, s.Overhead, s.HighWater, s.Chunks, s.Resets)
+	return fmt.Sprintf("%s in use, %d reserved, %d idle, %d in gaps, %d overhead, high water %d, %s, %s", account.Count(s.InUse, "byte"),
+		s.Reserved, s.Idle, s.Gaps, s.Overhead, s.HighWater, account.Count(s.Chunks, "chunk"), account.Count(s.Resets, "reset"))
 }
 
 // String describes the arena in one line.
@@ -84,7 +85,7 @@ func (a *Arena) String() string {
 	case a == nil:
 		return "nil bump arena"
 	case a.freed:
-		return fmt.Sprintf("%s (freed, %d bytes at the peak, %d resets)", strings.TrimPrefix(a.title(), "a "), a.high, a.resets)
+		return fmt.Sprintf("%s (freed, high water %s, %s)", strings.TrimPrefix(a.title(), "a "), account.Count(a.high, "byte"), account.Count(a.resets, "reset"))
 	}
 	return strings.TrimPrefix(a.title(), "a ") + ": " + a.Stats().String()
 }

@@ -87,7 +87,7 @@ func TestStatsOfKnownProgram(t *testing.T) {
 
 func TestStatsString(t *testing.T) {
 	s := bump.Stats{InUse: 1, Reserved: 2, Idle: 3, Gaps: 4, Overhead: 5, HighWater: 6, Chunks: 7, Resets: 8}
-	want := "1 bytes in use, 2 reserved, 3 idle, 4 in gaps, 5 overhead, 6 at the peak, 7 chunks, 8 resets"
+	want := "1 byte in use, 2 reserved, 3 idle, 4 in gaps, 5 overhead, high water 6, 7 chunks, 8 resets"
 	if s.String() != want {
 		t.Errorf("got %q", s)
 	}

@@ -215,7 +215,7 @@ func ExampleWriteReport() {
 	fmt.Println(tree[3])
 	server.Delete()
 	// Output:
-	// server: 0 bytes in 0 chunks, 0 in 0 with 1 contexts below
+	// server: 0 bytes in 0 chunks, 0 in 0 with 1 context below
 	// in all: 0 bytes in 0 chunks of 2 contexts
 }
 

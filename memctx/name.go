@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/stale"
 )
 
@@ -215,6 +216,7 @@ func (t *tally) sorted() []NameStats {
 
 // String returns the numbers in one line.
 func (s NameStats) String() string {
-	return fmt.Sprintf("%s: %d live (%d held) with %d bytes in %d chunks, at most %d in one; %d created, %d deleted, %d abandoned, %d dropped, %d limit errors%s; %v",
-		s.Name, s.Live, s.Held, s.Bytes, s.Chunks, s.HighWater, s.Created, s.Deleted, s.Abandoned, s.Dropped, s.LimitErrors, stale.Also(s.Stale), s.Warm)
+	return fmt.Sprintf("%s: %d live (%d held) with %s in %s, high water of one %d; %d created, %d deleted, %d abandoned, %d dropped, %s%s; %v",
+		s.Name, s.Live, s.Held, account.Count(s.Bytes, "byte"), account.Count(s.Chunks, "chunk"), s.HighWater,
+		s.Created, s.Deleted, s.Abandoned, s.Dropped, account.Count(s.LimitErrors, "limit error"), stale.Also(s.Stale), s.Warm)
 }

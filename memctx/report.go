@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/haven-mem/haven/internal/account"
 )
 
 // ReportOptions say what [WriteReport] writes. The zero value is a report of
@@ -55,7 +57,7 @@ func (s *Snapshot) text(ranked int) string {
 	leave := func(depth int) {
 		for k := len(open) - 1; k >= 0 && open[k].Depth >= depth; k-- {
 			if r := open[k]; r.More > 0 {
-				fmt.Fprintf(&b, "%s%d more with %d bytes\n", indent(r.Depth+1), r.More, r.MoreBytes)
+				fmt.Fprintf(&b, "%s%d more with %s\n", indent(r.Depth+1), r.More, account.Count(r.MoreBytes, "byte"))
 			}
 			open = open[:k]
 		}
@@ -74,9 +76,9 @@ func (s *Snapshot) text(ranked int) string {
 	}
 	leave(0)
 	if more > 0 {
-		fmt.Fprintf(&b, "%d more with %d bytes of roots not listed\n", more, moreBytes)
+		fmt.Fprintf(&b, "%d more with %s of roots not listed\n", more, account.Count(moreBytes, "byte"))
 	}
-	fmt.Fprintf(&b, "in all: %d bytes in %d chunks of %d contexts\n", total.Bytes, total.Chunks, n)
+	fmt.Fprintf(&b, "in all: %s in %s of %s\n", account.Count(total.Bytes, "byte"), account.Count(total.Chunks, "chunk"), account.Count(n, "context"))
 
 	b.WriteString("\nby bytes\n")
 	rows := slices.Clone(s.Contexts)

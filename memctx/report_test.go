@@ -83,11 +83,11 @@ func TestReportText(t *testing.T) {
 	refused(t, conn, 2<<20)
 	idle := memctx.New("idle")
 	wantText(t, report(t, memctx.ReportOptions{}, ""), `memory contexts at T
-server: 1000 bytes in 1 chunks, 45000 in 4 with 3 contexts below, peak 63000, limit 1048576, 0 resets, T old
-  conn[17]: 40000 bytes in 1 chunks, 42000 in 2 with 1 contexts below, peak 43000, 60000 set aside, 0 resets, T old
-    request: 2000 bytes in 1 chunks, peak 3000, 1 resets, T old
-  conn[18]: 2000 bytes in 1 chunks, peak 2000, 2 leases, deleted, 0 resets, T old
-idle: 0 bytes in 0 chunks, peak 0, 0 resets, T old
+server: 1000 bytes in 1 chunk, 45000 in 4 with 3 contexts below, high water 63000, limit 1048576, 0 resets, T old
+  conn[17]: 40000 bytes in 1 chunk, 42000 in 2 with 1 context below, high water 43000, 60000 set aside, 0 resets, T old
+    request: 2000 bytes in 1 chunk, high water 3000, 1 reset, T old
+  conn[18]: 2000 bytes in 1 chunk, high water 2000, 2 leases, deleted, 0 resets, T old
+idle: 0 bytes in 0 chunks, high water 0, 0 resets, T old
 in all: 45000 bytes in 4 chunks of 5 contexts
 
 by bytes
@@ -98,19 +98,19 @@ by bytes
            0 idle
 
 by name
-conn: 2 live (1 held) with 42000 bytes in 2 chunks, at most 40000 in one; 2 created, 0 deleted, 0 abandoned, 0 dropped, 0 limit errors; 0 idle arenas with 0 bytes, 2 gets (0 hits, 2 misses), 0 puts (0 dropped), 0 trimmed
-request: 1 live (0 held) with 2000 bytes in 1 chunks, at most 3000 in one; 1 created, 0 deleted, 0 abandoned, 0 dropped, 0 limit errors; 0 idle arenas with 0 bytes, 1 gets (0 hits, 1 misses), 0 puts (0 dropped), 0 trimmed
-server: 1 live (0 held) with 1000 bytes in 1 chunks, at most 1000 in one; 1 created, 0 deleted, 0 abandoned, 0 dropped, 1 limit errors; 0 idle arenas with 0 bytes, 1 gets (0 hits, 1 misses), 0 puts (0 dropped), 0 trimmed
-idle: 1 live (0 held) with 0 bytes in 0 chunks, at most 0 in one; 1 created, 0 deleted, 0 abandoned, 0 dropped, 0 limit errors; 0 idle arenas with 0 bytes, 0 gets (0 hits, 0 misses), 0 puts (0 dropped), 0 trimmed
+conn: 2 live (1 held) with 42000 bytes in 2 chunks, high water of one 40000; 2 created, 0 deleted, 0 abandoned, 0 dropped, 0 limit errors; 0 idle arenas with 0 bytes, 2 gets (0 hits, 2 misses), 0 puts (0 dropped), 0 trimmed
+request: 1 live (0 held) with 2000 bytes in 1 chunk, high water of one 3000; 1 created, 0 deleted, 0 abandoned, 0 dropped, 0 limit errors; 0 idle arenas with 0 bytes, 1 get (0 hits, 1 miss), 0 puts (0 dropped), 0 trimmed
+server: 1 live (0 held) with 1000 bytes in 1 chunk, high water of one 1000; 1 created, 0 deleted, 0 abandoned, 0 dropped, 1 limit error; 0 idle arenas with 0 bytes, 1 get (0 hits, 1 miss), 0 puts (0 dropped), 0 trimmed
+idle: 1 live (0 held) with 0 bytes in 0 chunks, high water of one 0; 1 created, 0 deleted, 0 abandoned, 0 dropped, 0 limit errors; 0 idle arenas with 0 bytes, 0 gets (0 hits, 0 misses), 0 puts (0 dropped), 0 trimmed
 `)
 	// A part of it, and few of each list.
 	for range 3 {
 		fill(t, conn.Child("request"), 500)
 	}
 	wantText(t, report(t, memctx.ReportOptions{Of: conn, Children: 2, Ranked: 1}, "req"), `memory contexts at T
-conn[17]: 40000 bytes in 1 chunks, 43500 in 5 with 4 contexts below, peak 43500, 60000 set aside, 0 resets, T old
-  request: 2000 bytes in 1 chunks, peak 3000, 1 resets, T old
-  request: 500 bytes in 1 chunks, peak 500, 0 resets, T old
+conn[17]: 40000 bytes in 1 chunk, 43500 in 5 with 4 contexts below, high water 43500, 60000 set aside, 0 resets, T old
+  request: 2000 bytes in 1 chunk, high water 3000, 1 reset, T old
+  request: 500 bytes in 1 chunk, high water 500, 0 resets, T old
   2 more with 1000 bytes
 in all: 43500 bytes in 5 chunks of 5 contexts
 
@@ -118,12 +118,12 @@ by bytes
        40000 server/conn[17]
 
 by name
-request: 4 live (0 held) with 3500 bytes in 4 chunks, at most 3000 in one; 4 created, 0 deleted, 0 abandoned, 0 dropped, 0 limit errors; 0 idle arenas with 0 bytes, 4 gets (0 hits, 4 misses), 0 puts (0 dropped), 0 trimmed
+request: 4 live (0 held) with 3500 bytes in 4 chunks, high water of one 3000; 4 created, 0 deleted, 0 abandoned, 0 dropped, 0 limit errors; 0 idle arenas with 0 bytes, 4 gets (0 hits, 4 misses), 0 puts (0 dropped), 0 trimmed
 `)
 	wantText(t, report(t, memctx.ReportOptions{Children: 1, Ranked: 2}, "none"), `memory contexts at T
-server: 1000 bytes in 1 chunks, 46500 in 7 with 6 contexts below, peak 63000, limit 1048576, 0 resets, T old
-  conn[17]: 40000 bytes in 1 chunks, 43500 in 5 with 4 contexts below, peak 43500, 60000 set aside, 0 resets, T old
-    request: 2000 bytes in 1 chunks, peak 3000, 1 resets, T old
+server: 1000 bytes in 1 chunk, 46500 in 7 with 6 contexts below, high water 63000, limit 1048576, 0 resets, T old
+  conn[17]: 40000 bytes in 1 chunk, 43500 in 5 with 4 contexts below, high water 43500, 60000 set aside, 0 resets, T old
+    request: 2000 bytes in 1 chunk, high water 3000, 1 reset, T old
     3 more with 1500 bytes
   1 more with 2000 bytes
 1 more with 0 bytes of roots not listed

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/account"
 )
 
 // Usage is memory in the chunks of arenas.
@@ -90,11 +91,11 @@ func (e *entry) stats(path string) Stats {
 
 // String returns the numbers in one line.
 func (s Stats) String() string {
-	line := fmt.Sprintf("%s: %d bytes in %d chunks", s.Path, s.Own.Bytes, s.Own.Chunks)
+	line := fmt.Sprintf("%s: %s in %s", s.Path, account.Count(s.Own.Bytes, "byte"), account.Count(s.Own.Chunks, "chunk"))
 	if s.Contexts > 1 {
-		line += fmt.Sprintf(", %d in %d with %d contexts below", s.Total.Bytes, s.Total.Chunks, s.Contexts-1)
+		line += fmt.Sprintf(", %d in %d with %s below", s.Total.Bytes, s.Total.Chunks, account.Count(s.Contexts-1, "context"))
 	}
-	line += fmt.Sprintf(", peak %d", s.Total.HighWater)
+	line += fmt.Sprintf(", high water %d", s.Total.HighWater)
 	if s.Limit > 0 {
 		line += fmt.Sprintf(", limit %d", s.Limit)
 	}
@@ -102,10 +103,10 @@ func (s Stats) String() string {
 		line += fmt.Sprintf(", %d set aside", s.Reserve)
 	}
 	if s.Leases > 0 {
-		line += fmt.Sprintf(", %d leases", s.Leases)
+		line += ", " + account.Count(s.Leases, "lease")
 	}
 	if s.Deleted {
 		line += ", deleted"
 	}
-	return line + fmt.Sprintf(", %d resets, %v old", s.Resets, s.Age.Round(time.Millisecond))
+	return line + fmt.Sprintf(", %s, %v old", account.Count(s.Resets, "reset"), s.Age.Round(time.Millisecond))
 }

@@ -124,10 +124,10 @@ func TestPlace(t *testing.T) {
 	if request.Path() != "server/conn[17]/request" || request.Parent() != conn || request.Name() != "request" {
 		t.Errorf("a deleted context is %q below %q", request.Path(), request.Parent().Path())
 	}
-	if s := conn.String(); !strings.HasPrefix(s, "server/conn[17]: 0 bytes in 0 chunks, peak 0, 0 resets, ") {
+	if s := conn.String(); !strings.HasPrefix(s, "server/conn[17]: 0 bytes in 0 chunks, high water 0, 0 resets, ") {
 		t.Errorf("String is %q", s)
 	}
-	if s := server.String(); !strings.HasPrefix(s, "server: 0 bytes in 0 chunks, 0 in 0 with 2 contexts below, peak 0, 0 resets, ") {
+	if s := server.String(); !strings.HasPrefix(s, "server: 0 bytes in 0 chunks, 0 in 0 with 2 contexts below, high water 0, 0 resets, ") {
 		t.Errorf("String is %q", s)
 	}
 }

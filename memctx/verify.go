@@ -3,6 +3,8 @@ package memctx
 import (
 	"fmt"
 	"strings"
+
+	"github.com/haven-mem/haven/internal/account"
 )
 
 // open describes the contexts that were neither deleted nor abandoned, or that a lease
@@ -14,7 +16,7 @@ func open() string {
 	}
 	const most = 20
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d contexts are still open:", len(all.entries))
+	b.WriteString(account.Count(len(all.entries), "open context") + ":")
 	for i, r := range all.rows(most + 1) {
 		if i == most {
 			fmt.Fprintf(&b, "\n… and %d more", len(all.entries)-most)

@@ -29,7 +29,7 @@ func TestVerifyNone(t *testing.T) {
 	arena.MakeSlice[byte](conn.Arena(), 0, 5000)
 	text := verify()
 	for _, want := range []string{
-		"haven: 2 contexts are still open:\nserver: 0 bytes in 0 chunks, ", " with 1 contexts below, ", "\nserver/conn[1]: ",
+		"haven: 2 open contexts:\nserver: 0 bytes in 0 chunks, ", " with 1 context below, ", "\nserver/conn[1]: ",
 		"\nserver was made at\n", "\nserver/conn[1] was made at\n", "TestVerifyNone(...)\n\t" + line,
 	} {
 		if !strings.Contains(text, want) {
@@ -38,7 +38,7 @@ func TestVerifyNone(t *testing.T) {
 	}
 	conn.Retain()
 	server.Delete()
-	if text := verify(); !strings.HasPrefix(text, "haven: 2 contexts are still open:\n") || !strings.Contains(text, "1 leases, deleted") {
+	if text := verify(); !strings.HasPrefix(text, "haven: 2 open contexts:\n") || !strings.Contains(text, "1 lease, deleted") {
 		t.Errorf("held: %s", text)
 	}
 	conn.Release()
@@ -76,7 +76,7 @@ func TestVerifyNoneOfMany(t *testing.T) {
 					t.Errorf("%d contexts, roots: %t: the last line is %q", n, roots, last)
 				}
 			}
-			if len(lines) != want || lines[0] != fmt.Sprintf("haven: %d contexts are still open:", n) {
+			if len(lines) != want || lines[0] != fmt.Sprintf("haven: %d open contexts:", n) {
 				t.Errorf("%d contexts, roots: %t: %d lines\n%s", n, roots, len(lines), lines[0])
 			}
 			for _, c := range all {
