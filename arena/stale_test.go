@@ -53,9 +53,9 @@ func TestVerifyNoStale(t *testing.T) {
 
 	clean := new(mockT)
 	check.VerifyNoStale(clean)
-	kept := fillNodes(a) // in use at the end
+	fillNodes(a)
 	a.Reset()
-	kept = fillNodes(a)
+	kept := fillNodes(a) // in use at the end
 	for range 3 {
 		inner := new(mockT)
 		check.VerifyNoStale(inner)

@@ -63,10 +63,9 @@ func (m *treeModel) allocate(n *node, b, size int) {
 	a := n.mc.Arena()
 	th := thing{x: byte(m.step)}
 	var err error
-	need := 1
+	need := 0 // bytes at least
 	switch b % 4 {
-	case 0:
-		need = 16 * size // or more: the size of a tag is the machine's
+	case 0: // the size of a tag is the machine's
 		for range size % 8 {
 			if th.tag, err = arena.TryNew[tag](a); err != nil {
 				break
@@ -75,7 +74,6 @@ func (m *treeModel) allocate(n *node, b, size int) {
 			*th.tag = tag{&x, th.tag}
 			n.things = append(n.things, th)
 		}
-		need = 0
 	case 1:
 		need = size
 		th.b, err = arena.TryMakeSlice[byte](a, size, size)

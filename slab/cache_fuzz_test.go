@@ -60,7 +60,6 @@ type cacheModel struct {
 
 	r        *slab.Reservation[parcel]
 	reserved int
-	closed   bool
 }
 
 // enter takes in what was handed out.

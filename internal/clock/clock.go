@@ -24,7 +24,7 @@ func Now() Time {
 	if d := time.Since(began); 0 <= d && d < apart {
 		return Time(d)
 	}
-	return ^Time(time.Now().Sub(epoch))
+	return ^Time(time.Since(epoch))
 }
 
 // Age returns how long ago t was, by the caller's clock. It is 0 for times of another

@@ -186,7 +186,7 @@ func TestValue(t *testing.T) {
 	if got := s.Value(key{}); got != "above" {
 		t.Errorf("value is %v", got)
 	}
-	if got := context.WithValue(s, "", 0).Value(scope.Key{}); got != s {
+	if got := context.WithValue(s, key{}, 0).Value(scope.Key{}); got != s {
 		t.Errorf("the scope is %v", got)
 	}
 	cause := errors.New("cause")

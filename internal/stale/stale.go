@@ -101,11 +101,10 @@ const maxPending = 1 << 16
 var pending pendingReleases
 
 type pendingReleases struct {
-	mu      sync.Mutex
-	list    []*Release
-	serial  uint64
-	started bool
-	self    *self
+	mu     sync.Mutex
+	list   []*Release
+	serial uint64
+	self   *self
 
 	recent []finding // those that were found last, for Since
 	counts map[owner]uint64

@@ -15,7 +15,6 @@ import (
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -277,10 +276,4 @@ func (b *tab) screen(width int64, scheme string) {
 			{Name: "prefers-reduced-motion", Value: "reduce"},
 		}),
 	)
-}
-
-// move puts the pointer somewhere.
-func (b *tab) move(x, y float64) {
-	b.t.Helper()
-	b.run(input.DispatchMouseEvent(input.MouseMoved, x, y))
 }

@@ -74,6 +74,7 @@ func findGo() (string, error) {
 		// found again from the directory that runGo uses.
 		return filepath.Abs(path)
 	}
+	//lint:ignore SA1019 A go command that is not in PATH may still be where this program was built.
 	if root := runtime.GOROOT(); root != "" {
 		path, rootErr := exec.LookPath(filepath.Join(root, "bin", "go"))
 		if rootErr == nil {
