@@ -147,8 +147,8 @@ func MakeSlice[T any](a *Arena, len, cap int) []T {
 	return makeSlow(l, len, cap)
 }
 
-// TryNew is [New] that returns a [*LimitError], which Is [ErrLimit], where New
-// panics with it. The arena stays usable.
+// TryNew is [New], but returns the [*LimitError], which Is [ErrLimit], with
+// which New panics. The arena stays usable.
 func TryNew[T any](a *Arena) (*T, error) {
 	if a == nil {
 		return new(T), nil
@@ -162,8 +162,8 @@ func TryNew[T any](a *Arena) (*T, error) {
 	return newWatched(l), nil
 }
 
-// TryMakeSlice is [MakeSlice] that returns a [*LimitError] where MakeSlice
-// panics with it. Lengths that MakeSlice panics for are misuse here, too.
+// TryMakeSlice is [MakeSlice], but returns the [*LimitError] with which
+// MakeSlice panics. It panics for the same lengths.
 func TryMakeSlice[T any](a *Arena, len, cap int) ([]T, error) {
 	if a == nil {
 		return MakeSlice[T](a, len, cap), nil
@@ -178,8 +178,8 @@ func TryMakeSlice[T any](a *Arena, len, cap int) ([]T, error) {
 
 // LaneOf returns a's lane of T, for loops in which even the look-up of [New]
 // counts. The lane stays a's for all of its life, over every Reset. For a nil
-// arena it returns a new Lane each of whose values is an object of Go's heap.
-// It panics after Free.
+// arena it returns a new Lane that takes each value from Go's heap. It panics
+// after Free.
 func LaneOf[T any](a *Arena) *Lane[T] {
 	if a == nil {
 		l := new(Lane[T])
@@ -254,8 +254,8 @@ func (a *Arena) expire() {
 // Free ends the arena: it runs the callbacks of [Arena.OnReset] and lets go of
 // all memory. Nothing is reused: what is still referred to stays as it is, and
 // the garbage collector takes the rest. Using the arena or one of its lanes
-// after Free panics, a second Free as well, and so does Free of an arena that
-// belongs to a memory context, which ends it. On a nil arena Free does nothing.
+// after Free panics, and so does a second Free. Free of a memory context's
+// arena panics, too: the context ends it. On a nil arena Free does nothing.
 func (a *Arena) Free() {
 	if a == nil {
 		return
@@ -311,10 +311,10 @@ func (a *Arena) trim(keep int) {
 // OnReset registers f to run once, at the next Reset, Free, or Release of a
 // Mark made before it; the last one registered runs first, while everything
 // allocated is still intact. If one panics the others still run, and the panic
-// goes on. f may allocate in a, and what it allocates goes with the rest, but
-// must not Reset, Release or Free it; a callback that it registers runs in the
-// same round. On a nil arena, which is never reset, f
-// is dropped. OnReset panics if f is nil, and after Free.
+// goes on. f may allocate in a; that goes with the rest. It must not Reset,
+// Release or Free a. A callback that f registers runs in the same round. On a
+// nil arena, which is never reset, f is dropped. OnReset panics if f is nil,
+// and after Free.
 func (a *Arena) OnReset(f func()) {
 	if f == nil {
 		panic("arena: OnReset(nil) of " + a.title())

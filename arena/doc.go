@@ -30,8 +30,8 @@
 // [Arena.Release] of a [Mark], and [Pool.Put]. [Arena.Free], and forgetting an
 // arena, only drop references, and the garbage collector does the rest.
 //
-// Who keeps a pointer over a Reset is found: of one Reset in 1024 the memory is
-// not handed out again, and the garbage collector tells what still refers to it. See
+// Pointers kept over a Reset are found by sampling: one Reset in 1024 does not hand
+// the memory out again, and the garbage collector tells what still refers to it. See
 // StalePointers of package check, and VerifyNoStale for tests.
 //
 // Everything handed out is zero. Reset clears what was used, so that nothing

@@ -19,8 +19,8 @@ type LimitError struct {
 	Used      int    // bytes reserved at the time
 	Requested int    // bytes of the value or slice that did not fit
 
-	// Chain has, of an arena that a memory context pays for, the contexts from
-	// the arena's own up to the root; nil of any other arena.
+	// Chain lists the contexts from the arena's own up to the root if a memory
+	// context pays for the arena, and is nil otherwise.
 	Chain []LimitUse
 }
 
@@ -52,7 +52,7 @@ func (e *LimitError) Is(target error) bool { return target == ErrLimit }
 // A LimitUse is a memory context on the way of a [LimitError].
 type LimitUse struct {
 	Path  string
-	Used  int // bytes in the chunks of its subtree if it has a limit, of its own arena if not
+	Used  int // bytes in chunks: of its subtree if it has a limit, else of its own arena
 	Limit int // bytes; 0: none
 }
 

@@ -45,7 +45,7 @@ const MaxIdle = 1024
 //	Gets = Hits + Misses and Puts = Dropped + Trimmed + Idle + Hits
 type PoolStats struct {
 	Idle     int    // arenas that wait
-	Reserved int    // bytes in the chunks of those
+	Reserved int    // bytes in their chunks
 	Gets     uint64 // calls
 	Hits     uint64 // Gets that found a warm arena
 	Misses   uint64 // Gets that made a new one
@@ -88,12 +88,12 @@ func (p *Pool) Get() *Arena {
 	return a
 }
 
-// Put gives a away: it resets a and keeps it for a later Get. Values allocated in
-// a must not be used afterwards, as after [Arena.Reset]; using a before a Get
-// returns it panics. From then on it is its new owner's, and a second Put by the
-// one before is not recognised. An arena that panics must not be Put: leave it, or
-// Free it, and the garbage collector takes it. One that did not come from p is kept
-// as well, with the settings that it was made with.
+// Put gives a away: it resets a and keeps it for a later Get. Values allocated in a
+// must not be used afterwards, as after [Arena.Reset]; using a panics until a Get
+// returns it. From then on a is its new owner's, and a second Put by the old one is
+// not recognised. An arena that panics must not be Put: leave it, or Free it, and
+// the garbage collector takes it. One that did not come from p is kept as well,
+// with the settings that it was made with.
 //
 // Put of a nil arena does nothing, as does Put into a nil Pool, which leaves a to
 // the garbage collector. Put panics if a was freed, lies in a Pool, or belongs to a

@@ -33,8 +33,8 @@ func Append[T any](a *Arena, s []T, vs ...T) []T {
 	return s
 }
 
-// TryAppend is [Append] that returns a [*LimitError], which Is [ErrLimit], and s as it is,
-// where Append panics with the error.
+// TryAppend is [Append], but where Append panics with a [*LimitError], which Is
+// [ErrLimit], it returns that and s as it is.
 func TryAppend[T any](a *Arena, s []T, vs ...T) ([]T, error) {
 	if a == nil {
 		return append(s, vs...), nil
@@ -144,8 +144,8 @@ func String[S ~string | ~[]byte](a *Arena, s S) string {
 	return addr.String(b)
 }
 
-// TryString is [String] that returns a [*LimitError], which Is [ErrLimit], where String
-// panics with it.
+// TryString is [String], but returns the [*LimitError], which Is [ErrLimit], with which
+// String panics.
 func TryString[S ~string | ~[]byte](a *Arena, s S) (string, error) {
 	if len(s) == 0 {
 		return "", nil
@@ -182,10 +182,10 @@ func (a *Arena) text(op string, n int) ([]byte, error) {
 }
 
 // Clone returns a shallow copy of v on Go's heap, so that it can outlive the
-// arena it came from: v is a pointer, whose target is copied, a slice, whose
-// elements are, or a string. A nil v stays nil. What v's copy itself points to
-// is still where it was. Clone panics for any other type. It uses reflection
-// for named types and costs about as much as the allocation.
+// arena it came from: it copies the target of a pointer, the elements of a
+// slice, or a string. A nil v stays nil. What the copy points to stays where
+// it is. Clone panics for any other type. It uses reflection for named types
+// and costs about as much as the allocation.
 //
 // The name and meaning are those of Clone in Go's experimental arena package.
 func Clone[T any](v T) T {

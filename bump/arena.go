@@ -82,8 +82,8 @@ func (a *Arena) Alloc(size, align uintptr) unsafe.Pointer {
 	return p
 }
 
-// TryAlloc is [Arena.Alloc] that returns an error, which Is [ErrLimit], where Alloc
-// panics with it. The arena stays usable.
+// TryAlloc is [Arena.Alloc], but returns the error, which Is [ErrLimit], with which
+// Alloc panics. The arena stays usable.
 func (a *Arena) TryAlloc(size, align uintptr) (unsafe.Pointer, error) {
 	return a.alloc("TryAlloc", size, align)
 }
@@ -279,10 +279,10 @@ func (b *block) clear() {
 	b.lo, b.hi, b.allocs = 0, b.size, check.Only[uintptr]{}
 }
 
-// Free ends the arena. Nothing is reused: the memory stays as it is for as long
-// as anything points into it, and then goes to the garbage collector, all of it
-// together. Using the arena afterwards panics, a second Free as well. The arena of a
-// memory context ends with that: its Free panics.
+// Free ends the arena. Nothing is reused: the memory stays as it is for as long as
+// anything points into it, and then goes to the garbage collector, all of it
+// together. Using the arena afterwards panics, and so does a second Free. A memory
+// context's arena ends with the context: its Free panics.
 func (a *Arena) Free() {
 	a.checkUsable("Free")
 	a.checkUnowned("Free")

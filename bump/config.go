@@ -19,7 +19,7 @@ type Config struct {
 	// Retain bounds the bytes that stay with the arena over a Reset; a chunk above goes
 	// to the garbage collector. It is the bound for programs that never collect: else
 	// what was not needed since the last collection but one goes anyway. 0 means 64 MiB,
-	// and -1 that nothing stays; it must not be less.
+	// and -1 means that nothing stays; it must not be less.
 	Retain int
 }
 

@@ -6,8 +6,8 @@
 // as indexes, syntax trees and caches of decoded records: the collector marks
 // one word per chunk, whatever the number of objects. Do not use it for values
 // that refer to the heap (maps, channels, functions, interfaces, strings and
-// slices made elsewhere): package arena takes those. A heap object that
-// must be referred to all the same needs somebody else who refers to it.
+// slices made elsewhere): package arena takes those. If a heap object must be
+// referred to all the same, something else must refer to it, too.
 //
 //	var a bump.Arena
 //	n := bump.New[Node](&a)       // zero; may point to Nodes of a

@@ -7,8 +7,8 @@ import (
 )
 
 // ErrLimit is what errors.Is finds in every [*LimitError]. It is the ErrLimit of package
-// arena, too, whose LimitError an [Arena] of a memory context has when the context's
-// limit is reached.
+// arena, too: at the limit of a memory context, the error of its [Arena] is an
+// *arena.LimitError.
 var ErrLimit = account.ErrLimit
 
 // A LimitError says that an allocation would have made an arena exceed its Config.Limit. What

@@ -41,7 +41,7 @@ func New[T any](a *Arena) *T {
 	return (*T)(unsafe.Add(a.base, a.left))
 }
 
-// TryNew is [New] that returns an error, which Is [ErrLimit], where New panics with it.
+// TryNew is [New], but returns the error, which Is [ErrLimit], with which New panics.
 // The arena stays usable.
 func TryNew[T any](a *Arena) (*T, error) {
 	if err := a.room("TryNew", unsafe.Sizeof(cell[T]{})+2*zone+sanitize.Zone); err != nil {
@@ -79,8 +79,8 @@ func MakeSlice[T any](a *Arena, len, cap int) []T {
 	return s
 }
 
-// TryMakeSlice is [MakeSlice] that returns an error, which Is [ErrLimit], where MakeSlice
-// panics with it. Lengths that MakeSlice panics for are misuse here, too.
+// TryMakeSlice is [MakeSlice], but returns the error, which Is [ErrLimit], with which
+// MakeSlice panics. It panics for the same lengths.
 func TryMakeSlice[T any](a *Arena, len, cap int) ([]T, error) {
 	return makeSlice[T](a, "TryMakeSlice", len, cap)
 }
