@@ -260,7 +260,7 @@ func (b *Bytes) Trim() int {
 }
 
 // Stats returns the numbers of b. It takes the lock for some nanoseconds for each
-// P and each size class in use. Those of a nil Bytes are zero.
+// P and each size class in use. For a nil Bytes they are zero.
 func (b *Bytes) Stats() Stats {
 	if b == nil {
 		return Stats{}

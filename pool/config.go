@@ -41,11 +41,11 @@ type Config[T any] struct {
 	// none. The default is 0; it must not be negative, nor above Max.
 	Floor int
 
-	// Idle is after what time objects that nobody asked for are trimmed: half of them
-	// after half of it, half of the rest after another half, and so on. A timer runs as
-	// long as there is something to trim; it is at rest while the pool is not used, and
-	// goes with it. In a bubble of testing/synctest it is real time, too, that counts,
-	// from the next garbage collection on. Less than 2 ms are taken as 2 ms. 0 means that
+	// Idle is the time after which objects that nobody asked for are trimmed: half of
+	// them after half of that time, half of the rest after another half, and so on. A
+	// timer runs as long as there is something to trim; it is at rest while the pool is
+	// not used, and goes with it. In a bubble of testing/synctest, too, real time counts,
+	// from the next garbage collection on. Less than 2 ms counts as 2 ms. 0 means that
 	// garbage collections set the pace; it must not be negative.
 	Idle time.Duration
 
@@ -67,7 +67,7 @@ type LocalConfig[T any] struct {
 	// means 64, and -1 no bound; it must not be less.
 	Max int
 
-	// Reset is called by Put as that of a [Config] is.
+	// Reset is called by Put, like Reset of a [Config].
 	Reset func(*T)
 }
 
@@ -78,8 +78,8 @@ type BytesConfig struct {
 	// The default is none.
 	Name string
 
-	// Max bounds how many buffers lie idle, as that of a [Config] does objects. 0 means no
-	// bound; it must not be negative.
+	// Max bounds how many buffers lie idle, as Max of a [Config] bounds objects. 0 means
+	// no bound; it must not be negative.
 	Max int
 
 	// MaxBytes bounds how many bytes lie idle, as strictly. 0 means 64 MiB, and -1 no
@@ -90,7 +90,8 @@ type BytesConfig struct {
 	// must not be negative, nor above Max.
 	Floor int
 
-	// Idle is after what time buffers are trimmed, as that of a [Config] is.
+	// Idle is the time after which buffers are trimmed, like Idle of a
+	// [Config].
 	Idle time.Duration
 
 	// Dirty makes the Bytes hand out buffers as they were put, with what their last user

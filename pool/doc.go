@@ -34,13 +34,13 @@
 //
 // # How it works
 //
-// Each P, a processor of Go's scheduler, has two magazines of up to 57 objects,
-// from which and to which a goroutine on this P takes and adds without a lock or an
-// atomic instruction. A P whose magazines are empty fetches one from the depot,
-// with the lock that it has; one whose magazines are full brings one. (The idea is
-// Bonwick's and Adams': Magazines and Vmem, USENIX 2001.) With the build tag
-// haven_nolinkname, and on unknown Go versions, there is a lock for each of a few
-// pairs of magazines instead, of which a goroutine takes one by chance.
+// Each P, a processor of Go's scheduler, has two magazines of up to 57 objects. A
+// goroutine on this P takes from them and adds to them without a lock or an atomic
+// instruction. A P whose magazines are empty fetches one from the depot, under its
+// lock; a P whose magazines are full brings one. (The idea is Bonwick's and Adams':
+// Magazines and Vmem, USENIX 2001.) With the build tag haven_nolinkname, and on
+// unknown Go versions, a few pairs of magazines have a lock each instead, and a
+// goroutine takes a pair by chance.
 //
 // # Reuse
 //

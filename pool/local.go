@@ -109,8 +109,8 @@ func (l *local) ptr() reflect.Type { return reflect.PointerTo(l.elem) }
 // title returns what messages call the Local.
 func (l *local) title() string { return titleOf("Local", l.name) }
 
-// Get returns an object: the one that was put last as Reset, or its user, left it,
-// or a new one. If the function that makes it does not return, nobody gets an
+// Get returns an object: a new one, or the one that was put last, as Reset, or its
+// user, left it. If the function that makes it does not return, nobody gets an
 // object; if it returns nil, Get panics. Get inlines: with one object in use at a
 // time it costs about a nanosecond, with more two or three.
 func (l *Local[T]) Get() (x *T) {

@@ -28,20 +28,19 @@ import (
 // An object must not be used after its Put: somebody else has it. One that is put
 // twice may be handed out twice. That is noticed when both copies meet in the
 // depot, where a magazine of the Ps comes when it is full: so late, if at all. A
-// Put then panics, not necessarily that of the goroutine that made the mistake; the
-// object is kept once.
+// Put then panics, maybe in another goroutine than the one that made the mistake;
+// the object is kept once.
 type Pool[T any] struct {
 	_    [0]*T   // a Pool of one type is not to be converted to one of another
 	core objects // begins with what the fast paths read
 }
 
-// New returns an empty pool. Its Get calls newFn where there is no idle object; a
-// nil newFn stands for new(T). What newFn returns should be an object by itself: of
-// one that is part of something larger, which others refer to, StalePointers of package
-// check would say that somebody refers to it after Put. It may be outside of Go's heap,
-// and then it is not watched; what the pool drops is lost, since nobody frees it. The
-// settings are those of conf, of which there is one or none. New panics if one is out of
-// its range; see [Config].
+// New returns an empty pool. Its Get calls newFn where there is no idle object; a nil
+// newFn stands for new(T). What newFn returns should be an object by itself: if it is
+// part of something larger that others refer to, StalePointers of package check takes
+// that for a reference after Put. An object outside of Go's heap is not watched, and is
+// lost when the pool drops it, since nobody frees it. The settings are those of conf, of
+// which there is one or none. New panics if one is out of its range; see [Config].
 func New[T any](newFn func() *T, conf ...Config[T]) *Pool[T] {
 	p := new(Pool[T])
 	// SAFETY: GC.md fact 24.
@@ -49,8 +48,8 @@ func New[T any](newFn func() *T, conf ...Config[T]) *Pool[T] {
 	return p
 }
 
-// Get returns an object: an idle one as Reset, or its last user, left it, or a new
-// one. If the function that makes it does not return, nobody gets an object; if it
+// Get returns an object: a new one, or an idle one as Reset, or its last user, left
+// it. If the function that makes it does not return, nobody gets an object; if it
 // returns nil, Get panics. It costs a few nanoseconds, and once for each magazine of
 // up to 57 objects a lock.
 func (p *Pool[T]) Get() *T {
@@ -133,7 +132,7 @@ func (p *Pool[T]) Trim() int {
 }
 
 // Stats returns the pool's numbers. It takes the lock for some nanoseconds for
-// each P. Those of a nil Pool are zero.
+// each P. For a nil Pool they are zero.
 func (p *Pool[T]) Stats() Stats {
 	if p == nil {
 		return Stats{}

@@ -32,7 +32,7 @@ type Stats struct {
 	// HighWater is the most objects that were in use at one time, or in the
 	// magazines of the Ps: it is taken note of when an object is made and when a
 	// magazine is fetched. So it is never too low, and too high by at most 114
-	// for each P. That of a Local is exact.
+	// for each P. For a Local it is exact.
 	HighWater int
 	Cached    int // idle objects in the magazines of the Ps
 	Depot     int // idle objects in the depot

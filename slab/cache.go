@@ -62,13 +62,13 @@ func (c *Cache[T]) Alloc() *T {
 }
 
 // TryAlloc is Alloc that returns an error which wraps [ErrExhausted] when the
-// capacity is reached. That is so only if that many objects are in use.
+// capacity is reached. It fails only if that many objects are in use.
 func (c *Cache[T]) TryAlloc() (*T, error) {
 	p, err := c.core.alloc((*T)(nil))
 	return (*T)(p), err
 }
 
-// Free takes p back, which must have come from this cache and must not be used
+// Free takes p back. It must have come from this cache, and must not be used
 // afterwards. The object is set to zero, or Reset is called with it. Free panics
 // if p is nil, and for mistakes that it or another call made before; see
 // [Cache]. It costs what Alloc does, and the time to clear the object.

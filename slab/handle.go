@@ -30,10 +30,10 @@ const (
 func (h Handle[T]) Uint64() uint64 { return uint64(h.place)<<32 | uint64(h.gen) }
 
 // HandleOf returns the handle whose Uint64 is n, and the zero Handle if n is not
-// that of any handle. The number may come from anywhere: where it was not given
-// out, or its element was removed, it matches nothing; one that somebody guesses
-// for an element that is in use is right with a probability of 2⁻³¹. That is
-// no secret, so check who may use an element that is named from outside.
+// that of any handle. The number may come from anywhere: if it was not given
+// out, or its element was removed, it matches nothing. A guess at an element in
+// use is right with a probability of 2⁻³¹. So a handle is no secret: check who
+// may use an element that is named from outside.
 func HandleOf[T any](n uint64) Handle[T] {
 	h := Handle[T]{place: uint32(n >> 32), gen: uint32(n)}
 	if h.place>>placeBits == 0 || h.gen%2 == 0 { // which is how a free slot looks

@@ -120,13 +120,13 @@ func (l *Local[T]) Alloc() *T {
 	return (*T)(l.mag[l.i])
 }
 
-// Free takes p back, which must have come from this Local and must not be used
-// afterwards, and sets the object to zero. It panics for mistakes that this or
+// Free takes p back and sets the object to zero. It must have come from this
+// Local, and must not be used afterwards. It panics for mistakes that this or
 // another call made; see [Local]. If p is nil, or nothing was ever allocated from
 // this Local, that is a panic of Go's runtime. It inlines and costs what Alloc
 // does, and the time to clear the object. With more than a thousand objects in
-// use, it takes those that are free to their slabs from time to time, which costs
-// some nanoseconds for each.
+// use, it takes free objects to their slabs from time to time, which costs some
+// nanoseconds for each.
 func (l *Local[T]) Free(p *T) {
 	if check.Enabled {
 		_ = *p // as below, nil is an error of the runtime

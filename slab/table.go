@@ -134,9 +134,9 @@ func (t *Table[T]) TryInsert(v T) (Handle[T], *T, error) {
 	return h, p, nil
 }
 
-// Get returns a pointer to the element that h names, which is good until it is
-// removed, and true; or nil and false if the element was removed or never was.
-// It costs two loads for the chunk, one for the slot, and compares.
+// Get returns a pointer to the element that h names, good until Remove, and
+// true; or nil and false if the element was removed or never was. It costs two
+// loads for the chunk, one for the slot, and compares.
 func (t *Table[T]) Get(h Handle[T]) (*T, bool) {
 	if c := h.place >> placeBits; int(c) < len(t.chunks) {
 		// The generation of a handle is odd, that of a free slot is not.
