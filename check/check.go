@@ -22,7 +22,7 @@
 //   - a pointer, string, slice, map or interface that is read from released memory
 //     and followed: a fault, which [Explain] turns into a report;
 //   - a number or a length from released memory that does not fit: a panic of the
-//     runtime, or of who was given it, which [Explain] knows by the number;
+//     runtime, or of a function that got it; [Explain] knows it by the number;
 //   - a second Free, one of a pointer of another cache, and one of a pointer into
 //     an object: at once;
 //   - a second Put, into the same pool or another, of an object, or of the bytes of a
@@ -30,9 +30,9 @@
 //   - a write of up to eight bytes before or behind an allocation of package bump, when
 //     it is reset, freed or reallocated, or [Verify] looks at it;
 //   - a pointer from memory of package bump to a heap object that nothing else keeps: when
-//     the arena is used, reset or freed, or [Verify] is called, and a collection has taken
-//     the object; if the arena was used, or Verify called, between the store and that;
-//     not with -race;
+//     the arena is used, reset or freed, or [Verify] is called, after a collection has
+//     taken the object; only if the arena was used, or Verify called, between the store
+//     and the collection; not with -race;
 //   - use of an arena, lane, bump arena, slab.Local, slab.Table or pool.Local by two
 //     goroutines at once, when operations overlap; not with -race, whose detector finds
 //     more;
@@ -40,10 +40,10 @@
 //     with -race.
 //
 // A report names the type, the arena, cache or pool, the field that was written to, and
-// where the memory was allocated, released and found. It is printed on standard
-// error and is the value of a panic, in the goroutine that finds the mistake. What is the
-// same but for addresses and values is one report, with a count, if it is found at once,
-// and otherwise printed in full once.
+// where the memory was allocated, released and found. It is printed on standard error and
+// is the value of a panic, in the goroutine that finds the mistake. Mistakes that are the
+// same but for addresses and values are one report, with a count, if they are found at
+// once; otherwise only the first is printed in full.
 //
 // The default build checks nothing of this, and pays nothing: there Verify and
 // Explain find nothing, but for what [SetGuard] has guarded. The environment
@@ -73,11 +73,11 @@
 // TestMain, has called [MonitorGuard], the report is printed all the same.
 //
 // Strings and slices in released memory have a length of 56,283 bytes in all, or about
-// that, so that who appends, copies or reads them takes a fault. All other numbers are
-// bytes of 0xDB.
+// that, so that appending, copying or reading them faults. All other numbers are bytes
+// of 0xDB.
 //
 // The runtime cannot print the panic of a type assertion on an interface out of
-// released memory, which Explain explains as well.
+// released memory; Explain explains it as well.
 package check
 
 import (
@@ -92,29 +92,28 @@ const Enabled = check.Enabled
 // A Report is about one mistake, or Count that are the same but for addresses and values:
 // an error of several lines, whose fields are what happened, details, whose memory it is,
 // and the stacks as a panic prints them, empty where they are not known: of the
-// allocation, of the release, of who found it, and of another goroutine that was at work.
-// Serving is what a server's handler was at. The fields are of the first of several
-// mistakes, but for Last, the details of the last.
+// allocation, of the release, of where it was found, and of another goroutine that was at
+// work. Serving is the request that a server's handler was at. The fields are of the
+// first of several mistakes, but for Last, the details of the last.
 type Report = check.Report
 
 // Explain returns the report for a panic value that comes from what was read from
-// released memory, or from an access to memory that [SetGuard] guards, in any build,
-// and nil for any other value. A fault is a panic only in goroutines that called
-// debug.SetPanicOnFault(true). Of a number that does not fit the report says which memory
-// it comes from only if a function that panicked has a pointer there among its arguments,
-// and Explain is called by a deferred function. What of a panic does not say for certain
-// that it comes from released memory is "perhaps a use after release": lengths of 1,000
-// and more that released memory has, and messages without the number, like that of
-// makeslice. Explain may be called from any goroutine; it costs some microseconds, and
-// more where much is in quarantine.
+// released memory, or from an access to memory that [SetGuard] guards, in any build, and
+// nil for any other value. A fault is a panic only in goroutines that called
+// debug.SetPanicOnFault(true). For a number that does not fit, the report says which
+// memory it comes from only if a function that panicked has a pointer there among its
+// arguments, and Explain is called by a deferred function. Where a panic does not show
+// for certain that it comes from released memory, the report is "perhaps a use after
+// release": lengths of 1,000 and more that released memory has, and messages without the
+// number, like that of makeslice. Explain may be called from any goroutine; it costs
+// some microseconds, and more where much is in quarantine.
 func Explain(recovered any) *Report { return check.Explain(recovered) }
 
-// Verify looks at all memory that is in quarantine and at bump arenas in use, and returns
-// an error that joins the reports of what was written to, each once and those that are
-// the same as one, and nil if there is nothing. It costs what reading the quarantine does, 64 MiB
-// unless HAVEN_CHECK says otherwise, and two garbage collections if memory of bump
-// arenas points to objects elsewhere.
-// It may be called from any goroutine.
+// Verify looks at all memory that is in quarantine and at bump arenas in use, and returns an
+// error that joins the reports of what was written to, or nil. It reports each mistake once, and
+// joins those that are the same. It costs what reading the quarantine does, 64 MiB unless
+// HAVEN_CHECK says otherwise, and two garbage collections if memory of bump arenas points to
+// objects elsewhere. It may be called from any goroutine.
 func Verify() error {
 	var found []error
 	for _, r := range check.Verify() {

@@ -10,9 +10,9 @@ const (
 )
 
 // SetGuard turns the sampled guard on, for programs in production: about one release
-// in rate of arenas and slab caches is watched by the hardware, so that who uses the
-// memory afterwards takes a fault at the instruction that does. It is off by default,
-// and a rate of 0 turns it off again. Call it at the start of main:
+// in rate of arenas and slab caches is watched by the hardware, so that a use of the
+// memory afterwards faults at its instruction. It is off by default, and a rate of 0
+// turns it off again. Call it at the start of main:
 //
 //	check.SetGuard(check.GuardRate, check.GuardSlots)
 //
@@ -27,10 +27,9 @@ const (
 // and the packages bump and pool are not guarded. On systems other than Linux and
 // macOS there are no pages, and all is poisoned.
 //
-// There are slots objects or chunks under guard at a time, from 1 to 255, of which
-// those in use are as many as they are, and those that were released give way, the one
-// released first being the first. What is never released keeps its slot, and so do
-// chunks of an arena that ends with Free, whose values stay valid.
+// At most slots objects or chunks, from 1 to 255, are under guard at a time. Released
+// ones give way to new ones, the first released first. What is never released keeps
+// its slot, and so do chunks of an arena that ends with Free, whose values stay valid.
 //
 // An object on pages of its own is no object of Go's heap: weak.Make and
 // runtime.SetFinalizer end the program for it, runtime.AddCleanup panics, and the race
@@ -38,11 +37,11 @@ const (
 //
 // A fault ends the program, and [MonitorGuard] makes it print the report, with the
 // stacks of the allocation and the release. Where debug.SetPanicOnFault is set it is a
-// panic, of which [Explain] returns the report.
+// panic, and [Explain] returns the report.
 //
-// A guarded object costs some microseconds, and at most 160 in a second are drawn,
-// unless the rate is 1, which guards everything for which there is a slot and is for
-// tests. A slot takes up to 64 KiB.
+// A guarded object costs some microseconds, and at most 160 in a second are drawn. A
+// rate of 1, for tests, guards everything for which there is a slot. A slot takes up
+// to 64 KiB.
 //
 // SetGuard returns an error, and changes nothing, if rate is negative or above
 // 4294967295, or slots is not from 1 to 255. The environment variable HAVEN_GUARD=RATE
@@ -54,25 +53,25 @@ func SetGuard(rate, slots int) error { return guard.Set(rate, slots) }
 
 // OnGuard has f called with each mistake that the guard finds without a fault: writes
 // after the release, and beside an object. A nil f has them printed on standard error,
-// as they are by default. f is called in a goroutine that uses an allocator and need
-// not be the one that made the mistake, it may be called by several at a time, and
-// should not use the allocator that it is called from.
+// as they are by default. f is called in a goroutine that uses an allocator, maybe not
+// the one that made the mistake, and maybe in several at a time. It should not use the
+// allocator that it is called from.
 func OnGuard(f func(*Report)) { guard.Tell(f) }
 
 // MonitorGuard has a process beside this one that waits for it to crash, and prints the
-// guard's report of the fault, if that is what it was, on standard error. It is this
-// program itself, started again, which never returns from MonitorGuard. So call it in
-// the first line of main, before flags are read or files opened:
+// guard's report of the fault, if that is what it was, on standard error. That process
+// is this program, started again; in it MonitorGuard never returns. So call it in the
+// first line of main, before flags are read or files opened:
 //
 //	func main() {
 //		check.MonitorGuard()
 //		check.SetGuard(check.GuardRate, check.GuardSlots)
 //		…
 //
-// It uses [runtime/debug.SetCrashOutput], of which there is one in a process. What is
-// guarded is written to a temporary file, which has no name; that takes some
-// microseconds for each. It returns an error where the process cannot be started, and on
-// Windows. A second call does nothing.
+// It uses [runtime/debug.SetCrashOutput], which a process has once. Each guarded object
+// is written to a temporary file without a name, which takes some microseconds. It
+// returns an error where the process cannot be started, and on Windows. A second call
+// does nothing.
 //
 // In the check build, where the guard is off, the report is that of the check build, for
 // the latest 4,096 releases of memory with pointers, and for numbers of released memory

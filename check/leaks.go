@@ -12,7 +12,7 @@ import (
 
 // A Finding is one or more findings of one kind and place: a context or an arena that
 // leaks, or memory to which something still points after its release. Its String has
-// the finding in a line, and the stacks in those that follow.
+// the finding in a line, and the stacks in the lines after it.
 type Finding = leak.Finding
 
 // TestingT is what [VerifyNone] and [VerifyNoStale] need of a *testing.T.
@@ -40,11 +40,11 @@ func findings(wanted func(*Finding) bool) []Finding {
 	return slices.DeleteFunc(leak.All(), func(f Finding) bool { return !wanted(&f) })
 }
 
-// SampleStacks makes one context or arena in every take down where it is made,
-// for the leak finder and [VerifyNone]: 1 for all, 0 for none, 128 unless set. A
-// stack costs about a microsecond and 300 bytes. Arenas, other than contexts, are
-// watched for being dropped only if they are sampled. It panics if every is
-// negative.
+// SampleStacks has one in so many contexts and arenas note where it was made,
+// for the leak finder and [VerifyNone]: 1 means all, 0 none, and 128 is the
+// default. A stack costs about a microsecond and 300 bytes. Arenas, other than
+// contexts, are watched for being dropped only if they are sampled. It panics if
+// every is negative.
 func SampleStacks(every int) {
 	if every < 0 {
 		panic(fmt.Sprintf("check: SampleStacks(%d): want 1 for all, 0 for none, or one in how many", every))

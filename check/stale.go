@@ -9,17 +9,16 @@ import (
 // what was found most often first: pointers to memory that its owner had released and
 // would have handed out again. Their Kind is "stale".
 //
-// Of one release in 1024 the memory is not used again but left to the garbage
-// collector: at Reset of an arena, a lane or a bump arena, at Put into a pool, where a
-// slab is given back, and in the end of a memory context. What is referred to two
-// collections later was kept by somebody for whom it is no longer meant, and would have
-// read another's values. An array counts as it is: behind the length of a slice that was
-// cut to [:0] all its old pointers are, until they are cleared.
+// Of one release in 1024 the memory is not used again but left to the garbage collector:
+// at Reset of an arena, a lane or a bump arena, at Put into a pool, where a slab is
+// given back, and in the end of a memory context. A pointer that still refers to it two
+// collections later was kept too long, and would have read another's values. Arrays
+// count in full: a slice that was cut to [:0] has its old pointers behind its length
+// until they are cleared.
 //
-// Memory of more than a MiB is watched as much less often as it is larger. It costs
-// the others of the releases about a nanosecond. The environment variable
-// HAVEN_STALE sets another number than 1024; 1 watches all, 0 none. It works in every
-// build.
+// Memory of more than a MiB is watched as much less often as it is larger. The other
+// releases cost about a nanosecond more. The environment variable HAVEN_STALE sets
+// another number than 1024; 1 watches all, 0 none. It works in every build.
 func StalePointers() []Finding {
 	return findings(func(f *Finding) bool { return f.Kind == leak.Stale })
 }
@@ -30,16 +29,16 @@ func StalePointers() []Finding {
 // short, and must not panic.
 func OnStale(f func(Finding)) { stale.Tell(f) }
 
-// VerifyNoStale is for the first line of a test: from the call to the end of the
-// test each release is watched, as [StalePointers] says of some, and at the end, after
-// two garbage collections, the test fails with a list of those whose memory is
-// still referred to, with stacks.
+// VerifyNoStale is for the first line of a test: it watches each release until the end
+// of the test, where [StalePointers] watches a sample. At the end, after two garbage
+// collections, the test fails if memory of releases is still referred to, with a list
+// of them and stacks.
 //
-// It runs when the Cleanup functions that are registered later have run. What
-// the test started must have come to its end by then: a goroutine that still has a
-// pointer is found. Since nothing that was released is used again, a test
-// allocates more. VerifyNoStale sees the releases of the whole process, so it is
-// not for tests that run in parallel with others.
+// It runs after the Cleanup functions that are registered later. What the test
+// started must have come to its end by then: a goroutine that still has a pointer
+// is found. Since nothing that was released is used again, a test allocates more.
+// VerifyNoStale sees the releases of the whole process, so it is not for tests
+// that run in parallel with others.
 func VerifyNoStale(t TestingT) {
 	t.Helper()
 	first := stale.Now()

@@ -24,7 +24,7 @@ const Path = "/debug/haven/"
 // The page shows the insides of the program: names and identifiers of contexts,
 // stacks, how much it has to do. Whoever can reach mux can see them, and can make
 // the program do some work for each request. So put it on a mux of its own that
-// listens on an internal address, or behind what asks who is there.
+// listens on an internal address, or behind a login.
 func Register(mux *http.ServeMux) {
 	startSampling()
 	mux.Handle(Path, http.StripPrefix(strings.TrimSuffix(Path, "/"), Handler()))

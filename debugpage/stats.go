@@ -25,7 +25,7 @@ type Stats struct {
 	Unlisted      int // contexts in trees of which not even the root is listed
 	UnlistedBytes int
 	History       History
-	Took          time.Duration // to collect all this, for who polls to keep a distance
+	Took          time.Duration // to collect all this, which tells pollers how far apart to ask
 }
 
 // Totals are sums over everything there is, contexts that are not listed

@@ -5,18 +5,18 @@ import (
 	"weak"
 )
 
-// Abandon takes the context and all below it out of the tree and leaves them to
-// the garbage collector. Neither their end nor their Reset uses their memory again,
-// and whoever still uses them may go on: so it is always safe, and the way to end
-// the memory of a handler that has timed out and may still run. What is made below
-// them from then on is abandoned as well. Deleting such a context later is right,
-// and not needed; only then its callbacks run. What was deleted before and waits
-// for a lease ends with that.
+// Abandon takes the context and all below it out of the tree and leaves them to the
+// garbage collector. Neither their end nor their Reset uses their memory again, and
+// whoever still uses them may go on: so it is always safe, and the way to end the
+// memory of a handler that has timed out and may still run. What is made below them
+// from then on is abandoned as well. Deleting such a context later is right, and
+// not needed; only then its callbacks run. What was deleted before and waits for a
+// lease ends with the lease.
 //
 // What the contexts have of the limits above stays taken until the garbage
 // collector finds that nothing refers to them. Abandon may be called from any
-// goroutine, also while another uses the context. On a nil context it does nothing,
-// and on an abandoned one no more than keep the Delete of one above from ending it.
+// goroutine, also while another uses the context. On a nil context it does nothing.
+// On an abandoned one it only keeps the Delete of a context above from ending it.
 // It panics after Delete, unless there is a lease.
 func (c *Context) Abandon() {
 	if c == nil {

@@ -11,13 +11,13 @@ import (
 // do, and an allocation beyond a limit panics with, or returns, an [*arena.LimitError].
 //
 // It belongs to the context and ends with it: its own Free panics. Untyped memory that is
-// handed out again may be another type's, so neither the context's Reset nor its end
-// uses it again: it goes to the garbage collector, all of it together, when nothing points
-// into it any more. The bump arena's own Reset does use it again, and is the word of who
-// calls it that nobody has a pointer into it.
+// handed out again may be another type's, so neither the context's Reset nor its end uses
+// it again: it goes to the garbage collector, all of it together, when nothing points into
+// it any more. The bump arena's own Reset does use it again: its caller vouches that
+// nobody has a pointer into it.
 //
-// The untyped arena of a nil context is nil, on which allocating panics: there is no heap
-// of untyped memory to stand in for it. Bump panics after Delete.
+// For a nil context Bump returns nil, from which allocating panics: no heap of untyped
+// memory stands in for it. Bump panics after Delete.
 func (c *Context) Bump() *bump.Arena {
 	if c == nil {
 		return nil

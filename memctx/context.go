@@ -30,10 +30,10 @@ func With(ctx context.Context, mc *Context) context.Context {
 // what ctx.Value does and a few nanoseconds: call it once where work begins, and
 // pass on what it returns.
 //
-// Of the context.Context of a request (package memhttp, gRPC) it returns nil when
-// the request is over. Until then it also notes a ctx that was derived with a
-// deadline or without cancellation, since the work below such a one may outlive
-// the request, which then leaves the memory to the garbage collector.
+// For the context.Context of a request (package memhttp, gRPC) it returns nil
+// when the request is over. Until then it notes if ctx was derived with a
+// deadline or without cancellation: such work may outlive the request, which then
+// leaves the memory to the garbage collector.
 func FromContext(ctx context.Context) *Context {
 	switch v := ctx.Value(scope.Key{}).(type) {
 	case *scope.Scope[Context]:

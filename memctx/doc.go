@@ -34,9 +34,9 @@
 // # Limits
 //
 // A Limit, see [Config], holds for a context and all below it. Limits are looked at only when
-// an arena takes a chunk, so they cost nothing per allocation. Going over one is an
-// [*arena.LimitError], returned by [arena.TryNew] and the like, a panic of others,
-// which names the context, who asked, and the use of all above it.
+// an arena takes a chunk, so they cost nothing per allocation. An allocation that goes over
+// one fails with an [*arena.LimitError], which [arena.TryNew] and the like return, and with
+// which others panic. It names the context, the one that asked, and the use of all above.
 //
 // # Seeing
 //

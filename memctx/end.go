@@ -25,9 +25,8 @@ var structure sync.Mutex
 // those of the contexts below first, and gives the memory back to the contexts of
 // the same name that come, except what a lease holds (see [Context.Retain]) and
 // what was abandoned. Its cost is the number of contexts, and what Reset of their
-// arenas costs. On a nil context it does nothing, and neither on a context that
-// ended with its parent and is used by a holder of a lease. It panics if the
-// context was deleted before.
+// arenas costs. It does nothing on a nil context, nor on one that ended with its
+// parent and is held by a lease. It panics if the context was deleted before.
 func (c *Context) Delete() {
 	if c == nil {
 		return
@@ -255,10 +254,10 @@ func (c *Context) Reset() {
 	t.run()
 }
 
-// ResetChildren takes back what was allocated in the contexts below, which stay,
-// as Reset of each of them would: children before parents, what was made last
-// first, callbacks and all. Those that ended and are held by a lease are left
-// alone, with what was made below them. On a nil context it does nothing. It panics after Delete.
+// ResetChildren takes back what was allocated in the contexts below, which stay, as Reset of each
+// of them would: children before parents, what was made last first, callbacks and all. It leaves
+// alone contexts that ended and are held by a lease, with what was made below them. On a nil
+// context it does nothing. It panics after Delete.
 func (c *Context) ResetChildren() {
 	if c == nil {
 		return

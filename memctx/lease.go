@@ -2,11 +2,11 @@ package memctx
 
 import "sync/atomic"
 
-// Retain takes a lease: the context's memory stays until release is called, also over
-// its Delete, and that of the contexts above it that are deleted with it, unless
-// somebody takes it back in the arena itself (see [Context.Arena]). Who has a lease
-// may go on using the context. Take it before the context can be deleted: before
-// starting the goroutine that outlives a handler, not in it.
+// Retain takes a lease: until release is called, the context's memory stays, also
+// over its Delete, and so does the memory of contexts above that are deleted with it,
+// unless somebody takes it back in the arena itself (see [Context.Arena]). The holder
+// of a lease may go on using the context. Take it before the context can be deleted:
+// before starting the goroutine that outlives a handler, not in it.
 //
 // The function gives the lease back. Later calls of it do nothing. The last lease of a
 // deleted context ends it: its callbacks run, on the goroutine that calls release, and

@@ -87,7 +87,7 @@ var roots registry.List[Context]
 // or none. It panics if name is empty, and if a setting is out of its range; see [Config].
 //
 // A root that is dropped before its end goes to the garbage collector with all
-// below it, callbacks are not run, and the leak finder counts it.
+// below it. Its callbacks do not run, and the leak finder counts it.
 func New(name string, conf ...Config) *Context {
 	c, err := (*Context)(nil).add("New", name, conf)
 	if err != nil {
@@ -249,10 +249,9 @@ func (c *Context) remove(n *Context) {
 // that contexts of the same name gave back; all others return it again, at the
 // cost of a nanosecond. It belongs to the context and ends with it: its Free
 // panics, and so does a Put into a Pool. A Reset of the arena itself or of a lane,
-// and the Release of a Mark, are the word of who calls them that nobody uses the
-// memory any more, whatever leases there are: [Context.Reset] asks for those. The
-// arena of a nil context is nil, which stands for Go's heap. Arena panics after
-// Delete.
+// and the Release of a Mark, ignore leases: their caller vouches that nobody uses
+// the memory any more. [Context.Reset] heeds leases. The arena of a nil context is
+// nil, which stands for Go's heap. Arena panics after Delete.
 func (c *Context) Arena() *arena.Arena {
 	if c != nil && c.state.Load() == live && c.arena != nil {
 		return c.arena
@@ -295,7 +294,7 @@ func (c *Context) OnReset(f func()) {
 	c.callbacks = append(c.callbacks, f)
 }
 
-// Parent returns the context above, or nil for a root. That of a deleted context
+// Parent returns the context above, or nil for a root. For a deleted context it
 // is the one it had.
 func (c *Context) Parent() *Context {
 	if c == nil {

@@ -8,10 +8,10 @@ import "fmt"
 // p is the context itself or below it, if one of the two was abandoned, and an
 // [*arena.LimitError] if a limit above p has no room; then nothing has changed.
 // Its cost is the number of contexts below. On a nil context it does nothing. It
-// panics if p is deleted, or the context without a lease.
+// panics if p is deleted, or if the context is and no lease holds it.
 //
-// The use is Postgres': build something where it goes with its maker if that
-// fails, and give it to a longer life when it is done.
+// The use is Postgres': build something in a context that goes with its maker
+// if that fails, and move it below one that lives longer when it is done.
 func (c *Context) SetParent(p *Context) error {
 	if c == nil {
 		return nil

@@ -95,7 +95,7 @@ const (
 
 // Path returns the names from the root to the context, like
 // server/conn[17]/request. Of a path of more than 32 names the middle is left
-// out. The path of nil is "(no context)". That of a deleted context is the one it
+// out. The path of nil is "(no context)". For a deleted context it is the one it
 // had. It costs a step for each context above, and allocates.
 func (c *Context) Path() string {
 	if c == nil {

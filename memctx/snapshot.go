@@ -13,7 +13,7 @@ import (
 )
 
 // A Snapshot is everything there is to show at one time: what reports, the debug
-// page and metrics are made from. Marshalled to JSON, durations are nanoseconds.
+// page and metrics are made from. In JSON, durations are nanoseconds.
 type Snapshot struct {
 	Time     time.Time
 	Contexts []Row // each parent before its children
@@ -37,11 +37,11 @@ const (
 	listRows     = 10000 // in all
 )
 
-// TakeSnapshot lists what there is in the program. Of a context with more than
-// 100 children it lists those with most bytes, of the roots likewise, and it lists
-// 10,000 contexts at most; each row says how many of its children are not listed
-// and what they have. Names counts all of them. It costs some hundred nanoseconds
-// for each context there is. It may be called from any goroutine.
+// TakeSnapshot lists what there is in the program. It lists the 100 children of a
+// context, and the 100 roots, with most bytes, and at most 10,000 contexts; each
+// row says how many of its children are not listed and what they have. Names
+// counts all of them. It costs some hundred nanoseconds for each context there is.
+// It may be called from any goroutine.
 func TakeSnapshot() *Snapshot { return snapshotOf(nil, listChildren) }
 
 // snapshotOf is TakeSnapshot of the contexts from c down, or of all.

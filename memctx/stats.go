@@ -21,8 +21,8 @@ type Usage struct {
 //	Total.Bytes = Own.Bytes + Total.Bytes of the children
 //
 // and so do chunks. The high water of a subtree is exact where there is a Limit or a
-// Reserve. Elsewhere it is the sum of those of what is in it now, which may
-// be more than was ever in use at one time.
+// Reserve. Elsewhere it is the sum of the high waters of what is in it now, which
+// may be more than was ever in use at one time.
 type Stats struct {
 	Name     string
 	Ident    string
@@ -61,7 +61,7 @@ type NameStats struct {
 // Stats returns the context's numbers. It costs a step for each context below,
 // and none for what is allocated in them. It may be called from any goroutine;
 // while others are at work, each number is right for some moment of the call.
-// Those of a nil context are zero.
+// For a nil context they are zero.
 func (c *Context) Stats() Stats {
 	if c == nil {
 		return Stats{}

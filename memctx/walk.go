@@ -3,7 +3,7 @@ package memctx
 import "iter"
 
 // Walk calls f for the context, at depth 0, and for all below it, each parent
-// before its children, what was made first in front. Where f returns false it
+// before its children, and older children first. Where f returns false Walk
 // leaves out what is below. It sees the children that a context has when their
 // turn comes, and no lock is held while f runs, so f may do what it likes; what
 // it is given may have ended in the meantime. Walk may be called from any

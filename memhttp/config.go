@@ -12,10 +12,10 @@ import (
 // A Config has the settings of a [Handler], or of what [Wrap] puts in. In the zero Config
 // all are the default.
 type Config struct {
-	// Parent is the context that those of requests and connections are below. Without
-	// one, they are below a context "http", which lasts while there are some. The parent
-	// must outlive the server: delete it when Shutdown or Close has returned. Handlers
-	// that still run keep their requests' memory until they return, though not that of
+	// Parent is the context above those of requests and connections. Without one, they
+	// are below a context "http", which lasts while there are some. The parent must
+	// outlive the server: delete it when Shutdown or Close has returned. Handlers that
+	// still run keep their requests' memory until they return, though not that of
 	// contexts they made below.
 	Parent *memctx.Context
 

@@ -23,21 +23,22 @@
 // When the handler has returned, the memory of the request serves the next one,
 // and everything the handler made of it must be out of use:
 //
-//   - What was written with the ResponseWriter is. Write has copied the bytes into
-//     net/http's buffers, or handed them to the kernel, when it returns; what the
-//     buffers still hold then is a copy. The header and the trailers, names and
-//     values, which net/http and handlers outside of Handler read later, are copied
-//     by this package, and so is what is given to http.Pusher.
-//   - A goroutine that the handler started is not: it takes a lease with
-//     [memctx.Context.Retain] before it is started and releases it at its end.
-//   - Neither is what was given to somebody who is slow, like a request to another
-//     server, whose URL, header and body http.Client may still read after the answer
-//     is there: it must be copied ([arena.Clone]), or waited for.
+//   - What was written with the ResponseWriter is out of use. Write has copied the
+//     bytes into net/http's buffers, or handed them to the kernel, when it returns;
+//     what the buffers still hold then is a copy. The header and the trailers,
+//     names and values, which net/http and handlers outside of Handler read later,
+//     are copied by this package, and so is what is given to http.Pusher.
+//   - A goroutine that the handler started still uses it: it takes a lease
+//     with [memctx.Context.Retain] before it is started and releases it at its
+//     end.
+//   - What was given to something slow is in use, too: http.Client may still read
+//     the URL, header and body of a request to another server after the answer is
+//     there. Copy it ([arena.Clone]), or wait.
 //   - What the handler puts into the request, its header or URL say, or into a value
 //     of its context.Context, must be copied if a handler outside of Handler looks at
-//     it afterwards. net/http does not.
-//   - So must a header that is written past this package, by a ResponseWriter from
-//     Unwrap.
+//     it afterwards. net/http itself does not look.
+//   - A header that is written past this package, by a ResponseWriter from Unwrap,
+//     must be copied, too.
 //
 // Where it is not certain that the handler is done with its memory, the memory is
 // left to the garbage collector instead of being used again (see
@@ -55,7 +56,7 @@
 //     heap;
 //   - if the handler has asked with a context.Context that cannot be cancelled
 //     ([context.WithoutCancel]);
-//   - after Hijack, since who has the connection goes on without the handler.
+//   - after Hijack, since the connection goes on without the handler.
 //
 // Callbacks of OnReset do not run for such memory: what must be closed is closed
 // with defer. A connection's context ends with the connection, and after that of
@@ -70,6 +71,6 @@
 // the error of [arena.TryNew]. Handler answers the panic: 413 for the limit of the
 // request, 503 for one above it. If part of an answer is out already the connection
 // breaks (HTTP/1) or the stream is reset (HTTP/2), so that nobody takes the part
-// for the whole. A stalled client or an oversized body so takes what the limits
+// for the whole. So a stalled client or an oversized body takes what the limits
 // give it, and no more.
 package memhttp

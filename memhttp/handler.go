@@ -26,9 +26,9 @@ import (
 // context of its own at the top, where there is no connection and no parent, costs
 // as much again at times.
 //
-// In the check build a fault in next is a panic, while it runs and on its goroutine, and
-// package check's report of a panic that comes from released memory is told, with the
-// method and the pattern, before the panic goes on.
+// In the check build a fault in next, while it runs and on its goroutine, is a panic. If
+// a panic comes from released memory, package check reports it, with the method and the
+// pattern, before the panic goes on.
 //
 // Handler panics if next is nil and if a setting is out of its range.
 func Handler(next http.Handler, conf ...Config) http.Handler {
