@@ -8,9 +8,9 @@ import (
 // A Config has the settings of a [NewStatsHandler]. In the zero Config all are the
 // default.
 type Config struct {
-	// Parent is the context that those of RPCs and connections are below. Without one, they
-	// are below a context "grpc", which lasts while there are some. The parent must outlive
-	// the server: delete it when GracefulStop or Stop has returned. Handlers that still run
+	// Parent is the context above those of RPCs and connections. Without one, they are
+	// below a context "grpc", which lasts while there are some. The parent must outlive the
+	// server: delete it when GracefulStop or Stop has returned. Handlers that still run
 	// keep their RPCs' memory until they return, though not that of contexts they made
 	// below.
 	Parent *memctx.Context

@@ -1,8 +1,8 @@
 // Package havengrpc is for programs that use Haven together with gRPC-Go
 // (google.golang.org/grpc). It gives each RPC of a server a memory context that ends
-// when the reply is out, and says, and proves with a real client and server, how
-// gRPC takes its buffers from a pool with bounds. Use the first where handlers make
-// many objects for each call, the second where messages are large.
+// when the reply is out, and shows how gRPC takes its buffers from a pool with
+// bounds, which its tests prove with a real client and server. Use the first where
+// handlers make many objects for each call, the second where messages are large.
 //
 // # Memory for each RPC
 //
@@ -16,12 +16,11 @@
 // arena on as a parameter. In a report the tree looks like
 // grpc/conn[127.0.0.1:53412]/rpc[/haven.Search/Query].
 //
-// It is a stats.Handler that opens and ends the context, and not an interceptor: an
-// interceptor has returned before gRPC marshals the reply that the handler
-// returned, so memory that it took back would be in use again, by another RPC, when
-// the reply is read. A stats.Handler is told of the end after the reply was
-// marshaled, which copies it. The interceptors are there for limits, and to learn
-// of handlers that were cut off.
+// A stats.Handler opens and ends the context, not an interceptor: an interceptor
+// returns before gRPC marshals the reply, so memory that it took back would serve
+// another RPC when the reply is read. A stats.Handler is told of the end after the
+// reply was marshaled, which copies it. The interceptors are there for limits, and
+// to learn of handlers that were cut off.
 //
 // So a reply, with all its strings and bytes, may lie in the RPC's memory, and so
 // may the messages of a stream, which SendMsg marshals before it returns.
@@ -41,14 +40,13 @@
 //   - the error itself that a handler returns, if it is an object of the memory:
 //     stats.Handlers that come after this one get it with stats.End.
 //
-// A goroutine that the handler leaves behind takes a lease, with Retain and Release
-// of package memctx. A handler whose deadline is over, or whose client is gone,
-// runs to its end in gRPC, and its memory lasts as long. Where it is not certain
-// that a handler is done with its memory, the memory is left to the garbage
-// collector, as with package memhttp: after a panic, if the RPC's context was over
-// when the handler returned, and if it asked for its memory with a context whose own
-// deadline is over, or which cannot be cancelled. Callbacks of OnReset do not run
-// then.
+// A goroutine that the handler leaves behind takes a lease, with Retain of package
+// memctx. A handler whose deadline is over, or whose client is gone, runs to its end
+// in gRPC, and its memory lasts as long. Where it is not certain that a handler is
+// done with its memory, the memory is left to the garbage collector, as with package
+// memhttp: after a panic, if the RPC's context was over when the handler returned,
+// and if it asked for its memory with a context whose own deadline is over, or which
+// cannot be cancelled. Callbacks of OnReset do not run then.
 //
 // Going over a limit, an *arena.LimitError, becomes codes.ResourceExhausted.
 //

@@ -23,8 +23,8 @@ import (
 // It goes before interceptors that cut handlers off, and behind those that recover
 // from panics. It works without [NewStatsHandler], too.
 //
-// In the check build a fault in the handler is a panic, and package check's report of a
-// panic that comes from released memory is told, with the method.
+// In the check build a fault in the handler is a panic, and package check reports a
+// panic that comes from released memory, with the method.
 func UnaryServerInterceptor(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 	g := guard{ctx: ctx}
 	if check.Enabled {

@@ -97,10 +97,10 @@ func (r *rpc) end(ctx context.Context, err error) {
 //     which has marshaled it.
 //
 // What is to last longer belongs into the RPC's own context. All calls for an RPC
-// return the same context; it ends with the RPC, and must not be deleted. The
-// goroutine that uses it is the one that receives, or sends, respectively. The
-// interceptors outside of the handler and the stats.Handlers after this one, which
-// look at a message after SendMsg, find it cleared if it lies in this memory.
+// return the same context; it ends with the RPC, and must not be deleted. Only the
+// goroutine that receives, or that sends, may use it. The interceptors outside of
+// the handler and the stats.Handlers after this one, which look at a message after
+// SendMsg, find it cleared if it lies in this memory.
 //
 // EachMessage returns nil, which stands for Go's heap, if ctx is of no RPC, or of
 // one that has ended. In a unary RPC nothing is reset.

@@ -16,12 +16,12 @@ var root = request.Root{Name: "grpc"}
 // each connection of a server, with the remote address as ident, and below it one
 // "rpc" for each RPC, with the method as ident, and ends them when gRPC reports
 // their end. A handler finds its own with memctx.FromContext(ctx), and must not
-// delete it; that of the connection is its parent. In a server behind net/http
+// delete it; the connection's context is its parent. In a server behind net/http
 // (ServeHTTP of grpc.Server) each request counts as a connection.
 //
 // It is for the option grpc.StatsHandler of servers. Given to a client it opens
-// nothing: the reply of an RPC is the caller's, who goes on with it after the end
-// that a stats.Handler sees, so a client passes a memory context of its own.
+// nothing: the caller goes on with the reply after the end that a stats.Handler
+// sees, so a client passes a memory context of its own.
 //
 // The context is there from stats.Begin on, and not from TagRPC: for an RPC whose
 // method is not known there is no Begin, and no end either. Interceptors and

@@ -54,7 +54,7 @@
 //
 // Memory that was referred to after its release, see StalePointers of package check:
 //
-//	haven.stale_pointers                {release}  by haven.stale.what and haven.stale.name
+//	haven.stale_pointers         {release}  by haven.stale.what and haven.stale.name
 //
 // What only grows is an observable counter, what goes up and down and can be added
 // up is an observable up-down counter, and haven.context.peak_bytes is an observable

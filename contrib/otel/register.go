@@ -12,9 +12,9 @@ import (
 )
 
 // Register makes the instruments with meter, and a callback that gives them their
-// values when metrics are collected. Unregister of what it returns ends that.
-// Register once: where two registrations with the same meter are alive, their
-// numbers are added up. It returns the meter's error, and one if meter is nil.
+// values when metrics are collected, until Unregister of the result. Register
+// once: where two registrations with the same meter are alive, their numbers are
+// added up. It returns the meter's error, and one if meter is nil.
 //
 // A collection walks all memory contexts and locks each cache and pool for a
 // moment. It costs some microseconds for each name, and half a microsecond and a

@@ -55,7 +55,7 @@
 //
 // Memory that was referred to after its release, see StalePointers of package check:
 //
-//	haven_stale_pointers_total                   by what and name
+//	haven_stale_pointers_total            by what and name
 //
 // # Series
 //
