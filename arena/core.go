@@ -20,11 +20,11 @@ import (
 // is what was left over in chunks that a longer slice made the lane leave.
 type lane struct {
 	shadow check.Only[shadow]
-	a      *Arena // nil for a lane on its own
-	front         // the part of the lane that knows its type
-	rest   *rest  // what there is beside the open chunk; nil in a steady state
-	n      int    // elements of that chunk, or at rest of the clean one to open next
-	size   int    // bytes of an element
+	a      *Arena   // nil for a lane on its own
+	front           // the part of the lane that knows its type
+	others *further // what there is beside the open chunk; nil in a steady state
+	n      int      // elements of that chunk, or at rest of the clean one to open next
+	size   int      // bytes of an element
 
 	// What is kept of the lane's use from Reset to Reset. The counts have few bits, for a
 	// lane of a size class of Go's heap.
@@ -53,8 +53,8 @@ type block struct {
 	n   int
 }
 
-// rest holds the chunks of a lane other than the open one.
-type rest struct {
+// A further holds the chunks of a lane beside the open one.
+type further struct {
 	full     []span  // left behind, oldest first
 	large    []block // slices with a chunk of their own
 	largeLen int     // elements in large
@@ -157,7 +157,7 @@ func (l *lane) takeLarge(n int) (block, error) {
 	if _, err := l.a.chargeElems(n, n, l.size); err != nil {
 		return block{}, err
 	}
-	r := l.others()
+	r := l.further()
 	b := l.fresh(n)
 	r.large = append(r.large, b)
 	r.largeLen += n
@@ -220,8 +220,8 @@ func (l *lane) open(o op, b block) {
 	l.do(o, b, 0, 0)
 	*l.at() = cursors{}
 	l.n = b.n
-	if l.rest != nil {
-		l.rest.open = b.mem
+	if l.others != nil {
+		l.others.open = b.mem
 	}
 }
 
@@ -234,8 +234,8 @@ func (l *lane) chunk() block {
 	if l.n == 0 {
 		return block{}
 	}
-	if l.rest != nil && l.rest.open != nil {
-		return block{l.rest.open, l.n}
+	if l.others != nil && l.others.open != nil {
+		return block{l.others.open, l.n}
 	}
 	return block{l.do(opChunk, block{}, 0, 0), l.n}
 }
@@ -273,7 +273,7 @@ func (l *lane) more(op string, n int) error {
 // leaveOpen puts the open chunk with the full ones.
 func (l *lane) leaveOpen() {
 	if l.n > 0 {
-		r, at := l.others(), l.at()
+		r, at := l.further(), l.at()
 		r.full = append(r.full, span{l.chunk(), at.lo, at.i})
 	}
 }
@@ -284,8 +284,8 @@ func (l *lane) nextLen() int {
 	first, limit := l.a.chunkSizes()
 	size := uintptr(l.size)
 	last := l.n
-	if l.rest != nil {
-		last = max(last, l.rest.largeLen)
+	if l.others != nil {
+		last = max(last, l.others.largeLen)
 	}
 	if last > 0 {
 		return chunk.NextElems(last, size, limit)
@@ -296,20 +296,20 @@ func (l *lane) nextLen() int {
 // free returns the number of elements between the cursors.
 func (l *lane) free() int { return l.at().i - l.at().lo }
 
-// others returns the record of further chunks, made on first use.
-func (l *lane) others() *rest {
-	if l.rest == nil {
-		l.rest = new(rest)
+// further returns the record of further chunks, made on first use.
+func (l *lane) further() *further {
+	if l.others == nil {
+		l.others = new(further)
 	}
-	return l.rest
+	return l.others
 }
 
 // spareLen returns the length of the spare chunk that is next in turn.
 func (l *lane) spareLen() int {
-	if l.rest == nil || len(l.rest.spare) == 0 {
+	if l.others == nil || len(l.others.spare) == 0 {
 		return 0
 	}
-	return l.rest.spare[len(l.rest.spare)-1].n
+	return l.others.spare[len(l.others.spare)-1].n
 }
 
 // takeSpare takes the last spare chunk if n elements fit.
@@ -317,7 +317,7 @@ func (l *lane) takeSpare(n int) block {
 	if l.spareLen() < n {
 		return block{}
 	}
-	r := l.rest
+	r := l.others
 	k := len(r.spare) - 1
 	b := r.spare[k]
 	r.spare[k] = block{}

@@ -41,15 +41,15 @@ func (l *lane) shut() {
 	if l.n > 0 && guard.Shut(addr.Add(l.base(), 0)) {
 		l.replace()
 	}
-	if l.rest == nil {
+	if l.others == nil {
 		return
 	}
-	for i := range l.rest.full {
-		s := &l.rest.full[i]
+	for i := range l.others.full {
+		s := &l.others.full[i]
 		s.block = l.renewed(s.block)
 	}
-	for i, b := range l.rest.spare {
-		l.rest.spare[i] = l.renewed(b)
+	for i, b := range l.others.spare {
+		l.others.spare[i] = l.renewed(b)
 	}
 }
 
@@ -72,8 +72,8 @@ func (l *lane) shutIdle() {
 	if !l.active && l.n > 0 {
 		guard.Shut(addr.Add(l.base(), 0))
 	}
-	if l.rest != nil {
-		for _, b := range l.rest.spare {
+	if l.others != nil {
+		for _, b := range l.others.spare {
 			guard.Shut(addr.Data(b.mem))
 		}
 	}

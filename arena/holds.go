@@ -25,15 +25,15 @@ func (a *Arena) holds(texts []string) bool {
 // at rest the one that is kept: where they begin, and how many elements they have.
 func (l *lane) used() iter.Seq2[*byte, int] {
 	return func(yield func(*byte, int) bool) {
-		if l.n > 0 && !yield(l.base(), l.n) || l.rest == nil {
+		if l.n > 0 && !yield(l.base(), l.n) || l.others == nil {
 			return
 		}
-		for _, s := range l.rest.full {
+		for _, s := range l.others.full {
 			if !yield(s.base(), s.n) {
 				return
 			}
 		}
-		for _, b := range l.rest.large {
+		for _, b := range l.others.large {
 			if !yield(b.base(), b.n) {
 				return
 			}

@@ -31,7 +31,7 @@ type frame struct {
 // rest.
 type position struct {
 	open        bool // there was an open chunk
-	full, large int  // chunks in rest
+	full, large int  // chunks in others
 	lo, hi      int  // bounds of the open chunk
 }
 
@@ -110,8 +110,8 @@ func (l *lane) position() position {
 		return position{}
 	}
 	p := position{open: l.n > 0, lo: l.at().lo, hi: l.at().i}
-	if l.rest != nil {
-		p.full, p.large = len(l.rest.full), len(l.rest.large)
+	if l.others != nil {
+		p.full, p.large = len(l.others.full), len(l.others.large)
 	}
 	return p
 }
@@ -123,7 +123,7 @@ func (l *lane) release(w *track.Release, p position) {
 		return
 	}
 	l.top = max(l.top, uint32(min(uint(l.inUse()), math.MaxUint32)))
-	r := l.rest
+	r := l.others
 	if r != nil {
 		for i := p.large; i < len(r.large); i++ {
 			l.releaseLarge(w, r.large[i])
@@ -135,7 +135,7 @@ func (l *lane) release(w *track.Release, p position) {
 		l.exchange(w)
 		l.takeBack(0, l.at().lo)
 		l.takeBack(l.at().i, l.n)
-		r = l.others()
+		r = l.further()
 		r.spare = append(r.spare, l.chunk())
 		var s span
 		if k := len(r.full); k > p.full {
@@ -167,7 +167,7 @@ func (l *lane) releaseLarge(w *track.Release, b block) {
 	}
 	l.a.credit(b.n*l.size, 1)
 	l.revokeRange(b.base(), 0, b.n)
-	l.rest.largeLen -= b.n
+	l.others.largeLen -= b.n
 }
 
 // takeBack clears elements of the open chunk that were handed out.

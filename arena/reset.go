@@ -41,7 +41,7 @@ func (l *lane) reset() {
 // This is the way of a lane with one chunk, and no more than that: what is rare is in
 // rewindTo.
 func (l *lane) rewind(r *track.Release) (bytes int, listed bool) {
-	if track.Sees || r != nil || !l.active || l.rest != nil || l.guarded {
+	if track.Sees || r != nil || !l.active || l.others != nil || l.guarded {
 		return l.rewindTo(r)
 	}
 	used := l.n - l.free()
@@ -64,7 +64,7 @@ func (l *lane) rewindTo(r *track.Release) (bytes int, listed bool) {
 		l.shut()
 	}
 	switch answer := l.offer(r); {
-	case answer == track.Nothing, l.rest != nil && l.rest.any():
+	case answer == track.Nothing, l.others != nil && l.others.any():
 		// Several chunks. Let them go; the next use makes a single one that
 		// holds as much, which also saves clearing these, unless it is too
 		// much to be kept.
@@ -89,13 +89,13 @@ func (l *lane) rewindTo(r *track.Release) (bytes int, listed bool) {
 func (l *lane) wipe() { l.do(opWipe, block{}, 0, 0) }
 
 // any reports whether there is a chunk beside the open one.
-func (r *rest) any() bool { return len(r.full)+len(r.large)+len(r.spare) > 0 }
+func (r *further) any() bool { return len(r.full)+len(r.large)+len(r.spare) > 0 }
 
 // drop leaves all chunks to the garbage collector.
 func (l *lane) drop() {
 	l.a.credit(l.reserved()*l.size, l.chunks())
 	l.set(block{})
-	l.rest = nil
+	l.others = nil
 }
 
 // idleBytes returns the size of the whole chunks that hold nothing.
@@ -104,8 +104,8 @@ func (l *lane) idleBytes() int {
 	if !l.active {
 		n = l.n
 	}
-	if l.rest != nil {
-		for _, b := range l.rest.spare {
+	if l.others != nil {
+		for _, b := range l.others.spare {
 			n += b.n
 		}
 	}
@@ -121,8 +121,8 @@ func (l *lane) dropIdle() {
 	if !l.active && l.n > 0 {
 		l.set(block{})
 	}
-	if l.rest != nil {
-		l.rest.spare = nil
+	if l.others != nil {
+		l.others.spare = nil
 	}
 	l.a.credit(bytes, before-l.chunks())
 	l.checkInvariants()
@@ -162,6 +162,6 @@ func (l *lane) note(used int) {
 // end makes the lane unusable and drops its memory. Values handed out stay.
 func (l *lane) end() {
 	l.set(block{})
-	l.rest = nil
+	l.others = nil
 	l.active = false
 }

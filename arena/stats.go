@@ -99,7 +99,7 @@ func (l *lane) stats() LaneStats {
 		idle = l.free()
 	}
 	gaps := 0
-	if r := l.rest; r != nil {
+	if r := l.others; r != nil {
 		for _, f := range r.full {
 			gaps += f.hi - f.lo
 		}
@@ -118,7 +118,7 @@ func (l *lane) chunks() int {
 	if l.n > 0 {
 		n++
 	}
-	if r := l.rest; r != nil {
+	if r := l.others; r != nil {
 		n += len(r.full) + len(r.large) + len(r.spare)
 	}
 	return n
@@ -130,14 +130,14 @@ func (l *lane) inUse() int {
 		return 0
 	}
 	n := l.n - l.free()
-	if l.rest != nil {
-		n += l.rest.inUse()
+	if l.others != nil {
+		n += l.others.inUse()
 	}
 	return n
 }
 
 // inUse returns the number of elements handed out of these chunks.
-func (r *rest) inUse() int {
+func (r *further) inUse() int {
 	n := r.largeLen
 	for _, f := range r.full {
 		n += f.lo + f.n - f.hi
@@ -151,7 +151,7 @@ func (l *lane) usedBytes() int { return l.inUse() * l.size }
 // reserved returns the number of elements in all chunks.
 func (l *lane) reserved() int {
 	n := l.n
-	if r := l.rest; r != nil {
+	if r := l.others; r != nil {
 		for _, f := range r.full {
 			n += f.n
 		}

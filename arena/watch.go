@@ -43,7 +43,7 @@ func (l *lane) offer(r *track.Release) track.Answer {
 	defer l.begin(r.Site).Exit()
 	l.verifyFree()
 	answer := l.offerChunk(r, l.chunk(), l.at().lo, l.at().i)
-	if o := l.rest; o != nil {
+	if o := l.others; o != nil {
 		for _, s := range o.full {
 			l.offerChunk(r, s.block, s.lo, s.hi)
 		}
@@ -104,14 +104,14 @@ func (l *lane) revoke() {
 	}
 	l.revokeRange(l.base(), 0, l.at().lo)
 	l.revokeRange(l.base(), l.at().i, l.n)
-	if l.rest == nil {
+	if l.others == nil {
 		return
 	}
-	for _, s := range l.rest.full {
+	for _, s := range l.others.full {
 		l.revokeRange(s.base(), 0, s.lo)
 		l.revokeRange(s.base(), s.hi, s.n)
 	}
-	for _, b := range l.rest.large {
+	for _, b := range l.others.large {
 		l.revokeRange(b.base(), 0, b.n)
 	}
 }
