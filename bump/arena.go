@@ -240,12 +240,16 @@ func (a *Arena) Reset() {
 		gccycle.Count()
 	}
 	keep := len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0])
-	a.verify()
-	var r *track.Release
+	if check.Enabled {
+		a.verify()
+	}
+	var r *track.Release // nil as a rule
+	answer := track.Itself
 	if due := a.due.Stale(); spent > 0 && (due || check.Enabled) {
 		r = a.releasing(due)
+		answer = a.offer(r, keep)
 	}
-	switch answer := a.offer(r, keep); {
+	switch {
 	case answer == track.Itself && keep:
 		a.root.chunks[0].clear()
 	case answer == track.Nothing || !keep:

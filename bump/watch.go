@@ -29,9 +29,6 @@ func (a *Arena) releasing(due bool) *track.Release {
 // was made with, zero or poison and a pointer to a root without chunks: no pointer into
 // a chunk that is gone.
 func (a *Arena) offer(r *track.Release, keep bool) (answer track.Answer) {
-	if r == nil {
-		return track.Itself
-	}
 	if check.Enabled {
 		a.busy.Get().Enter(r.Site(), a.title)
 		defer a.busy.Get().Exit()
