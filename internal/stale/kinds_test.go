@@ -6,6 +6,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
 	"github.com/haven-mem/haven/slab"
@@ -193,7 +194,8 @@ var kinds = []kind{
 		keep(ringIn(c.Arena()))
 		ringIn(c.Child("below").Arena()) // warm arenas of that name
 		c.Reset()
-		if n := c.Stats().Total.Bytes; n != 0 {
+		// The check build puts another chunk in the place of one that would be kept.
+		if n := c.Stats().Total.Bytes; n != 0 && !check.Enabled {
 			t.Errorf("the context is charged %d bytes for what was dropped", n)
 		}
 		c.Delete()
