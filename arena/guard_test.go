@@ -43,6 +43,20 @@ func onPages(t *testing.T, conf ...arena.Config) *arena.Arena {
 	return a
 }
 
+// A chunk that was guarded loses its access at the next Reset, also if nobody watches
+// that one.
+func TestGuardOnce(t *testing.T) {
+	a := onPages(t)
+	p := arena.New[plain](a)
+	if err := guard.Set(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	a.Reset()
+	if r := explained(func() { p.a++ }); r == nil || r.What != "use after release" {
+		t.Errorf("a write after the Reset: %v", r)
+	}
+}
+
 // The numbers of an arena are the same with the guard and without.
 func TestGuardStats(t *testing.T) {
 	var stats [2][]string
