@@ -49,7 +49,7 @@ var root = request.Root{Name: "http"}
 
 // An exchange is a request with its answer.
 type exchange struct {
-	watched
+	request check.Only[*http.Request] // that the handler got
 	handler *handler
 	scope   scope.Scope[memctx.Context] // the request's context.Context
 	place   request.Place
@@ -68,8 +68,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.scope.Carry(x.place.Child("request", memctx.Config{Ident: ident, Limit: h.conf.RequestLimit}))
 	req := r.WithContext(&x.scope)
 	if check.Enabled {
-		x.watch(req)
-		defer x.unwatch()
+		*x.request.Get() = req
+		defer request.FaultsPanic()()
 	}
 	defer x.close()
 	h.next.ServeHTTP(x.answer.writer(), req)
@@ -88,7 +88,9 @@ func (x *exchange) close() {
 		return
 	}
 	v := recover()
-	x.explain(v)
+	if check.Enabled {
+		request.Explain(v, func() string { return served(*x.request.Get()) })
+	}
 	x.scope.Close()
 	x.place.End(x.scope.Carried(), false)
 	if v != nil { // and not runtime.Goexit

@@ -3,7 +3,6 @@ package havengrpc
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -31,7 +30,7 @@ func UnaryServerInterceptor(ctx context.Context, req any, info *grpc.UnaryServer
 		if info != nil {
 			g.method = info.FullMethod
 		}
-		defer faultsPanic()()
+		defer request.FaultsPanic()()
 	}
 	defer g.end(&err)
 	reply, err = handler(ctx, req)
@@ -46,7 +45,7 @@ func StreamServerInterceptor(srv any, stream grpc.ServerStream, info *grpc.Strea
 		if info != nil {
 			g.method = info.FullMethod
 		}
-		defer faultsPanic()()
+		defer request.FaultsPanic()()
 	}
 	defer g.end(&err)
 	err = handler(srv, stream)
@@ -90,13 +89,6 @@ func (g *guard) end(err *error) {
 	default:
 		panic(v)
 	}
-}
-
-// faultsPanic makes faults panics on the handler's goroutine until the function that it
-// returns is called.
-func faultsPanic() (end func()) {
-	before := debug.SetPanicOnFault(true)
-	return func() { debug.SetPanicOnFault(before) }
 }
 
 // doubt keeps the RPC's memory from being used again.

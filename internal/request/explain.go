@@ -1,6 +1,17 @@
 package request
 
-import "github.com/haven-mem/haven/internal/check"
+import (
+	"runtime/debug"
+
+	"github.com/haven-mem/haven/internal/check"
+)
+
+// FaultsPanic makes faults panics on the handler's goroutine until the function that it
+// returns is called.
+func FaultsPanic() (end func()) {
+	before := debug.SetPanicOnFault(true)
+	return func() { debug.SetPanicOnFault(before) }
+}
 
 // Explain is for the check build, and a value with which a handler panics. Where it comes
 // from what the handler read from released memory, the report is told, with what the
