@@ -206,7 +206,7 @@ func (a *Arena) Reset() {
 	a.runCallbacks(0, "Reset")
 	a.resets++
 	var r *track.Release
-	if d := a.due.Due(); (d != 0 || check.Enabled) && len(a.listed) > 0 {
+	if d := a.due.Due(true); (d != 0 || check.Enabled) && len(a.listed) > 0 {
 		r = a.releasing(d)
 	}
 	used, kept := 0, 0
@@ -228,23 +228,18 @@ func (a *Arena) Reset() {
 		a.epoch = e
 		a.expire()
 	}
-	if a.resets%countEvery == 1 {
-		gccycle.Count()
-	}
+	gccycle.CountSome(a.resets)
 	if keep := a.retained(); a.reserved > keep {
 		a.trim(keep)
 	}
 	r.End()
 }
 
-// countEvery is after how many Resets an arena sees to it that collections are counted.
-const countEvery = 64
-
 // expire takes the memory of lanes that were not in use since the last collection but
 // one.
 func (a *Arena) expire() {
 	for _, l := range a.lanes {
-		if !l.active && l.peak.Idle(a.epoch) >= 2 {
+		if !l.active && !l.listed && l.peak.Idle(a.epoch) >= 2 {
 			l.dropIdle()
 			l.forget(0)
 		}

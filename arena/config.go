@@ -45,8 +45,8 @@ func configOf(constructor string, given []Config) Config {
 
 // retained returns the bytes that may stay over a Reset.
 func (a *Arena) retained() int {
-	if a == nil || a.retain == 0 {
+	if a == nil {
 		return chunk.Retain
 	}
-	return max(a.retain, 0)
+	return chunk.Retained(a.retain)
 }

@@ -22,7 +22,7 @@ func (l *lane) reset() {
 		return
 	}
 	var r *track.Release
-	if d := l.due.Due(); d != 0 || check.Enabled {
+	if d := l.due.Due(true); d != 0 || check.Enabled {
 		r = l.releasing(d)
 	}
 	l.rewindTo(r)

@@ -2,6 +2,8 @@ package arena_test
 
 import (
 	"math"
+	"runtime"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -171,6 +173,39 @@ func TestResetKeepsASteadyLoad(t *testing.T) {
 	rounds(t, a, 20, round)
 	if got := testing.AllocsPerRun(100, func() { round(); a.Reset() }); got != 0 {
 		t.Errorf("%v allocs/op", got)
+	}
+}
+
+// Collections that end while Reset runs do not make idle what was used up to it.
+func TestResetWhileCollecting(t *testing.T) {
+	testkit.Unguarded(t)
+	gccycle.Count()
+	stop := make(chan struct{})
+	var collect sync.WaitGroup
+	collect.Add(1)
+	go func() {
+		defer collect.Done()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	}()
+	defer collect.Wait()
+	defer close(stop)
+	a := arena.NewArena()
+	for round := range 20 {
+		arena.New[int](a)
+		arena.MakeSlice[byte](a, 0, 32<<20)
+		a.Reset()
+		for _, l := range checkStats(t, a).Lanes {
+			if round > 0 && l.Reserved == 0 {
+				t.Fatalf("round %d: nothing is kept of lane %s, which was just used", round, l.Type)
+			}
+		}
 	}
 }
 

@@ -236,17 +236,15 @@ func (a *Arena) Reset() {
 	// The mark is of what a chunk takes that has room for all, counting the 8
 	// bytes that New leaves free.
 	a.peak.Note(int(spent+overhead+8), gccycle.Epoch())
-	if a.resets%countEvery == 1 {
-		gccycle.Count()
-	}
+	gccycle.CountSome(a.resets)
 	keep := len(a.root.chunks) == 1 && !a.tooLarge(a.root.chunks[0])
 	if check.Enabled {
 		a.verify()
 	}
 	var r *track.Release // nil as a rule
 	answer := track.Itself
-	if due := a.due.Stale(); spent > 0 && (due || check.Enabled) {
-		r = a.releasing(due)
+	if d := a.due.Due(false); spent > 0 && (d != 0 || check.Enabled) {
+		r = a.releasing(d)
 		answer = a.offer(r, keep)
 	}
 	switch {
@@ -261,9 +259,6 @@ func (a *Arena) Reset() {
 	a.open, a.base, a.left, a.last = block{}, nil, 0, 0
 	a.checkInvariants()
 }
-
-// countEvery is after how many Resets an arena sees to it that collections are counted.
-const countEvery = 64
 
 // tooLarge reports whether b should not be kept over a Reset. What one large
 // alignment may take is never too large.

@@ -34,12 +34,7 @@ func NewArena(conf ...Config) *Arena {
 }
 
 // retained returns the bytes that may stay over a Reset.
-func (a *Arena) retained() int {
-	if a.retain == 0 {
-		return chunk.Retain
-	}
-	return max(a.retain, 0)
-}
+func (a *Arena) retained() int { return chunk.Retained(a.retain) }
 
 // title names the arena in messages.
 func (a *Arena) title() string { return titleOf(a.name) }

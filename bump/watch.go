@@ -10,11 +10,7 @@ import (
 // What watches arenas: package internal/track.
 
 // releasing returns the release of what is in use.
-func (a *Arena) releasing(due bool) *track.Release {
-	d := track.Due(0)
-	if due {
-		d = track.Stale
-	}
+func (a *Arena) releasing(d track.Due) *track.Release {
 	return track.Begin(d, track.Owner{
 		Kind: "bump arena", Name: a.name, Made: a.made, Title: a.title, Busy: a.busy.Get(),
 		Untyped: true, Head: int(head), Beside: int(overhead),

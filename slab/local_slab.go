@@ -173,7 +173,7 @@ func (l *local) drop() {
 			return false
 		}
 		l.resting -= s.nfree
-		if l.watched.Stale() {
+		if l.watched.Due(false) != 0 {
 			if r == nil {
 				r = stale.Begin("local", "", nil)
 			}

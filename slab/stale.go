@@ -12,7 +12,7 @@ import "github.com/haven-mem/haven/internal/stale"
 func (c *core) giveBackSlabs(n int) int {
 	var r *stale.Release
 	n = c.slabs.release(n, func(s *slab) {
-		if !c.watched.Stale() {
+		if c.watched.Due(false) == 0 {
 			return
 		}
 		if r == nil {

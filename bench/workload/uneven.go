@@ -43,6 +43,14 @@ const (
 	routeObjects = 120
 )
 
+// unevenCount returns how many units there are in a round.
+func unevenCount(cfg Config) int {
+	if cfg.Quick {
+		return unevenQuick
+	}
+	return unevenUnits
+}
+
 // unitsProgram makes units of these sizes. typeOf says of which type object i of unit k
 // is.
 func unitsProgram(sizes []int, typeOf func(k, i int) int) *program[typesNode, typesLanes] {
@@ -79,10 +87,7 @@ func keeps(times float64) []Target {
 var reused = []string{heapNew, arenaReset, arenaPool, laneReset, bumpReset}
 
 func unevenCases(cfg Config) []Case {
-	units := unevenUnits
-	if cfg.Quick {
-		units = unevenQuick
-	}
+	units := unevenCount(cfg)
 	cases := []Case{{Name: "types=3"}, {Name: "types=40"}}
 	for c, types := range []int{3, 40} {
 		cases[c].Variants = variants(func() (*program[typesNode, typesLanes], error) {
@@ -98,10 +103,7 @@ func unevenCases(cfg Config) []Case {
 }
 
 func spikeCases(cfg Config) []Case {
-	units := unevenUnits
-	if cfg.Quick {
-		units = unevenQuick
-	}
+	units := unevenCount(cfg)
 	return []Case{{Variants: variants(func() (*program[typesNode, typesLanes], error) {
 		rng := rand.New(rand.NewSource(unevenSeed))
 		sizes := make([]int, units)
@@ -115,10 +117,7 @@ func spikeCases(cfg Config) []Case {
 }
 
 func routesCases(cfg Config) []Case {
-	units := unevenUnits
-	if cfg.Quick {
-		units = unevenQuick
-	}
+	units := unevenCount(cfg)
 	cases := []Case{{Name: "types=8"}, {Name: "types=32"}}
 	for c, types := range []int{8, 32} {
 		cases[c].Variants = variants(func() (*program[typesNode, typesLanes], error) {

@@ -39,6 +39,15 @@ const (
 	page   = 8 << 10
 )
 
+// Retained returns the bytes that may stay over a Reset by a setting: 0 for the default,
+// -1 for none.
+func Retained(setting int) int {
+	if setting == 0 {
+		return Retain
+	}
+	return max(setting, 0)
+}
+
 // Elems returns how many elements of size bytes a chunk of about want bytes
 // should hold: at least one, and as many as fit the size class that want falls
 // into. For elements without size it returns a large number.

@@ -66,6 +66,7 @@ func TestFastPathsFitBudget(t *testing.T) {
 		{"arena's slot", `slot`},
 		{"arena's checkUsable", `arena.go:\d+:\d+: can inline \(\*Arena\)\.checkUsable`},
 		{"bump's checkUsable", `bump.arena.go:\d+:\d+: can inline \(\*Arena\)\.checkUsable`},
+		{"track.Countdown.Due", `countdown.go:\d+:\d+: can inline \(\*Countdown\)\.Due`},
 	} {
 		pattern := path.pattern
 		if !strings.Contains(pattern, "can inline") {

@@ -33,6 +33,14 @@ func Count() {
 	Check()
 }
 
+// CountSome is [Count] for one in 64 of an owner's Resets, the first included, which are
+// numbered from 1. It inlines.
+func CountSome(reset uint64) {
+	if reset%64 == 1 {
+		Count()
+	}
+}
+
 func (c *counter) add(near Pressure) {
 	if near {
 		c.n.Add(1)

@@ -31,33 +31,32 @@ const (
 	Guard                 // the sampled guard
 )
 
-// each is whether somebody watches each release.
-var each atomic.Bool
+// each is not 0 if somebody watches each release. It is atomic; with a type of package
+// atomic Due would not inline.
+var each uint32
 
 func init() {
-	refresh := func() { each.Store(stale.Each() || guard.Each()) }
+	refresh := func() {
+		n := uint32(0)
+		if stale.Each() || guard.Each() {
+			n = 1
+		}
+		atomic.StoreUint32(&each, n)
+	}
 	stale.OnAll(refresh)
 	guard.Watch(func() {}, refresh)
 	refresh()
 }
 
-// Due returns who watches the release that happens now. It inlines, and costs a load of
-// what is hardly ever written, and a decrement.
-func (c *Countdown) Due() Due {
-	if c.left > 1 && !each.Load() {
+// Due returns who watches the release that happens now, the guard only where it may
+// guard the memory. It inlines, and costs a load of what is hardly ever written, and a
+// decrement.
+func (c *Countdown) Due(guarded bool) Due {
+	if c.left > 1 && atomic.LoadUint32(&each) == 0 {
 		c.left--
 		return 0
 	}
-	return c.due(true)
-}
-
-// Stale is [Countdown.Due] for memory that the guard leaves alone.
-func (c *Countdown) Stale() bool {
-	if c.left > 1 && !each.Load() {
-		c.left--
-		return false
-	}
-	return c.due(false) != 0
+	return c.due(guarded)
 }
 
 // longest is the most releases after which rates are looked at again.

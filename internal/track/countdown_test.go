@@ -38,7 +38,7 @@ func counted(t *testing.T, n, life int, of uint32, guarded int) (stales, guards 
 					t.Fatal(err)
 				}
 			}
-			d := c.Due()
+			d := c.Due(true)
 			if d&track.Stale != 0 {
 				stales++
 			}
@@ -91,12 +91,12 @@ func TestEach(t *testing.T) {
 	rates(t, math.MaxUint32, 0)
 	var c track.Countdown
 	for range 3 {
-		if d := c.Due(); d != 0 {
+		if d := c.Due(true); d != 0 {
 			t.Fatalf("due for %d", d)
 		}
 		end := stale.All()
 		for range 100 {
-			if d := c.Due(); d != track.Stale || !c.Stale() {
+			if d := c.Due(true); d != track.Stale || c.Due(false) != track.Stale {
 				t.Fatalf("due for %d, want stale pointers", d)
 			}
 		}
@@ -106,7 +106,7 @@ func TestEach(t *testing.T) {
 		}
 		rates(t, math.MaxUint32, 1)
 		for range 100 {
-			if d := c.Due(); d != track.Guard {
+			if d := c.Due(true); d != track.Guard {
 				t.Fatalf("due for %d, want the guard", d)
 			}
 		}
@@ -118,12 +118,12 @@ func TestEach(t *testing.T) {
 func TestFollows(t *testing.T) {
 	rates(t, 0, 0)
 	var c track.Countdown
-	if c.Due() != 0 {
+	if c.Due(true) != 0 {
 		t.Fatal("due for nobody")
 	}
 	rates(t, 2, 0)
 	for range 1 << 17 {
-		if c.Due() != 0 {
+		if c.Due(true) != 0 {
 			return
 		}
 	}

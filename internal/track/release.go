@@ -2,6 +2,7 @@ package track
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
@@ -43,7 +44,7 @@ func Begin(d Due, o Owner, parts int, bytes func(part int) int) *Release {
 		r.site, r.list = check.Release(), check.Room()
 		return r
 	}
-	if !each.Load() {
+	if atomic.LoadUint32(&each) == 0 {
 		r.one = rand.IntN(parts)
 	}
 	if d&Stale != 0 && r.one >= 0 && !stale.Affords(bytes(r.one)) {
