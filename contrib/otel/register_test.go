@@ -134,9 +134,9 @@ func TestProcess(t *testing.T) {
 		"haven.context.deleted haven.context.name=$":                            90,
 		"haven.context.bytes haven.context.name=$":                              int64(requests.Usage.Bytes),
 		"haven.context.chunks haven.context.name=$":                             int64(requests.Usage.Chunks),
-		"haven.context.peak_bytes haven.context.name=$":                         int64(requests.Usage.HighWater),
+		"haven.context.high_water_bytes haven.context.name=$":                   int64(requests.Usage.HighWater),
 		"haven.context.warm_gets haven.context.name=$ haven.context.result=hit": int64(requests.Warm.Hits),
-		"haven.cache.objects haven.cache.name=$ haven.cache.state=active":       int64(len(inUse)),
+		"haven.cache.objects haven.cache.name=$ haven.cache.state=in_use":       int64(len(inUse)),
 		"haven.cache.capacity haven.cache.name=$":                               1000,
 		"haven.cache.bytes haven.cache.name=$":                                  int64(cache.Bytes),
 		"haven.cache.allocs haven.cache.name=$ haven.cache.result=hit":          int64(cache.Hits),
@@ -174,7 +174,7 @@ func TestSameName(t *testing.T) {
 	a, b := slab.NewCache(slab.Config[int]{Name: name + "\xff"}), slab.NewCache(slab.Config[string]{Name: name + "\xfe"})
 	n, s := a.Alloc(), b.Alloc()
 	values, _ := collect(t, reader)
-	if got := values["haven.cache.objects haven.cache.name="+name+"\uFFFD haven.cache.state=active"]; got != 2 {
+	if got := values["haven.cache.objects haven.cache.name="+name+"\uFFFD haven.cache.state=in_use"]; got != 2 {
 		t.Errorf("%d objects of two caches are in use, want 2", got)
 	}
 	for id := range values {
@@ -302,7 +302,7 @@ func TestInstruments(t *testing.T) {
 		case metricdata.Sum[int64]:
 			grows = data.IsMonotonic
 		case metricdata.Gauge[int64]:
-			if m.Name != "haven.context.peak_bytes" {
+			if m.Name != "haven.context.high_water_bytes" {
 				t.Errorf("%s is a gauge", m.Name)
 			}
 		}

@@ -19,7 +19,7 @@
 //	haven_context_held                    deleted and held by leases
 //	haven_context_bytes                   in chunks of the arenas of live ones
 //	haven_context_chunks
-//	haven_context_peak_bytes              the most of one context at one time
+//	haven_context_high_water_bytes        the most of one context at one time
 //	haven_context_created_total
 //	haven_context_deleted_total
 //	haven_context_abandoned_total
@@ -31,9 +31,9 @@
 //
 // Caches of package slab that have a name, by name:
 //
-//	haven_cache_objects                   by state: active, cached, depot, free
+//	haven_cache_objects                   by state: in_use, cached, depot, free
 //	haven_cache_capacity                  if there is a bound
-//	haven_cache_slabs                     by state: active, empty
+//	haven_cache_slabs                     by state: in_use, empty
 //	haven_cache_bytes
 //	haven_cache_allocs_total              by result: hit, miss
 //	haven_cache_frees_total
@@ -56,6 +56,12 @@
 // Memory that was referred to after its release, see StalePointers of package check:
 //
 //	haven_stale_pointers_total            by what and name
+//
+// # A dashboard and alerts
+//
+// Beside this file lie dashboard.json, which Grafana imports, and alerts.yml with rules
+// for Prometheus. Both ask for the metrics above and for those of the client library's Go
+// collector. The alerts say what to look at next; their bounds are a beginning.
 //
 // # Series
 //

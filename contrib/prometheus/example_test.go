@@ -36,9 +36,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	for line := range strings.Lines(string(body)) {
-		if strings.HasPrefix(line, `haven_cache_objects{name="nodes",state="active"}`) {
+		if strings.HasPrefix(line, `haven_cache_objects{name="nodes",state="in_use"}`) {
 			fmt.Print(line)
 		}
 	}
-	// Output: haven_cache_objects{name="nodes",state="active"} 1
+	// Output: haven_cache_objects{name="nodes",state="in_use"} 1
 }

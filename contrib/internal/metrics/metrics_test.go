@@ -57,7 +57,7 @@ func TestContexts(t *testing.T) {
 		`context.held ["request"] 2`,
 		`context.bytes ["request"] 3`,
 		`context.chunks ["request"] 4`,
-		`context.peak_bytes ["request"] 5`,
+		`context.high_water_bytes ["request"] 5`,
 		`context.created ["request"] 6`,
 		`context.deleted ["request"] 7`,
 		`context.abandoned ["request"] 8`,
@@ -75,12 +75,12 @@ func TestCaches(t *testing.T) {
 		Name: "nodes", InUse: 100, Objects: 1000, ObjectSize: 48, PerSlab: 10, SlabsInUse: 31, Slabs: 100,
 		Cached: 20, Depot: 30, Hits: 60, Misses: 70, Frees: 80, Bytes: 90, Capacity: 95,
 	}}}),
-		`cache.objects ["nodes" "active"] 100`,
+		`cache.objects ["nodes" "in_use"] 100`,
 		`cache.objects ["nodes" "cached"] 20`,
 		`cache.objects ["nodes" "depot"] 30`,
 		`cache.objects ["nodes" "free"] 850`,
 		`cache.capacity ["nodes"] 95`,
-		`cache.slabs ["nodes" "active"] 31`,
+		`cache.slabs ["nodes" "in_use"] 31`,
 		`cache.slabs ["nodes" "empty"] 69`,
 		`cache.bytes ["nodes"] 90`,
 		`cache.allocs ["nodes" "hit"] 60`,
@@ -160,9 +160,9 @@ func TestSameName(t *testing.T) {
 		Pools:  []pool.Stats{{Name: "p", Idle: 1, Puts: 1}, {Name: "q", Idle: 9, Puts: 9}, {Name: "p", Idle: 2, Puts: 2}},
 	})
 	want(t, only(got, "context.live"), `context.live ["a�"] 11`, `context.live ["b"] 50`)
-	want(t, only(got, "context.peak_bytes"), `context.peak_bytes ["a�"] 20`, `context.peak_bytes ["b"] 60`)
+	want(t, only(got, "context.high_water_bytes"), `context.high_water_bytes ["a�"] 20`, `context.high_water_bytes ["b"] 60`)
 	want(t, only(got, "context.created"), `context.created ["a�"] 33`, `context.created ["b"] 70`)
-	want(t, only(got, "cache.objects"), `cache.objects ["c" "active"] 8`, `cache.objects ["c" "cached"] 0`,
+	want(t, only(got, "cache.objects"), `cache.objects ["c" "in_use"] 8`, `cache.objects ["c" "cached"] 0`,
 		`cache.objects ["c" "depot"] 0`, `cache.objects ["c" "free"] 4`)
 	want(t, only(got, "cache.allocs"), `cache.allocs ["c" "hit"] 3`, `cache.allocs ["c" "miss"] 0`)
 	want(t, only(got, "pool.puts"), `pool.puts ["p"] 3`, `pool.puts ["q"] 9`)
@@ -199,7 +199,7 @@ func TestDeath(t *testing.T) {
 		now = stats
 		got := lines(r)
 		want(t, only(got, "cache.allocs")[:1], fmt.Sprintf(`cache.allocs ["c" "hit"] %d`, wantHits))
-		want(t, only(got, "cache.objects")[:1], fmt.Sprintf(`cache.objects ["c" "active"] %d`, wantActive))
+		want(t, only(got, "cache.objects")[:1], fmt.Sprintf(`cache.objects ["c" "in_use"] %d`, wantActive))
 	}
 	cache := func(hits uint64, active int) slab.Stats { return slab.Stats{Name: "c", Hits: hits, InUse: active} }
 	step(1500, 3, cache(1000, 1), cache(500, 2))
@@ -250,7 +250,7 @@ func TestProcess(t *testing.T) {
 	var r metrics.Reader
 	got := lines(&r)
 	for _, line := range []string{
-		`cache.objects ["metrics test cache" "active"] 1`,
+		`cache.objects ["metrics test cache" "in_use"] 1`,
 		`pool.puts ["metrics test pool"] 1`,
 		`context.live ["metrics test context"] 1`,
 	} {

@@ -63,7 +63,7 @@ var (
 	contextHeld        = &Metric{"context", "context.held", Sum, contexts, "Memory contexts that are deleted and held by leases.", byName}
 	contextBytes       = &Metric{"context", "context.bytes", Sum, bytes, "Memory in the chunks of the arenas of live memory contexts.", byName}
 	contextChunks      = &Metric{"context", "context.chunks", Sum, "{chunk}", "Chunks of the arenas of live memory contexts.", byName}
-	contextPeak        = &Metric{"context", "context.peak_bytes", Gauge, bytes, "The most memory that one memory context had at one time.", byName}
+	contextHighWater   = &Metric{"context", "context.high_water_bytes", Gauge, bytes, "The most memory that one memory context had at one time.", byName}
 	contextCreated     = &Metric{"context", "context.created", Counter, contexts, "Memory contexts created.", byName}
 	contextDeleted     = &Metric{"context", "context.deleted", Counter, contexts, "Memory contexts deleted.", byName}
 	contextAbandoned   = &Metric{"context", "context.abandoned", Counter, contexts, "Memory contexts abandoned to the garbage collector.", byName}
@@ -79,7 +79,7 @@ var contextTable = []column[memctx.NameStats]{
 	{contextHeld, "", sums, func(s *memctx.NameStats) int64 { return int64(s.Held) }},
 	{contextBytes, "", sums, func(s *memctx.NameStats) int64 { return int64(s.Usage.Bytes) }},
 	{contextChunks, "", sums, func(s *memctx.NameStats) int64 { return int64(s.Usage.Chunks) }},
-	{contextPeak, "", peaks, func(s *memctx.NameStats) int64 { return int64(s.Usage.HighWater) }},
+	{contextHighWater, "", peaks, func(s *memctx.NameStats) int64 { return int64(s.Usage.HighWater) }},
 	{contextCreated, "", sums, func(s *memctx.NameStats) int64 { return number(s.Created) }},
 	{contextDeleted, "", sums, func(s *memctx.NameStats) int64 { return number(s.Deleted) }},
 	{contextAbandoned, "", sums, func(s *memctx.NameStats) int64 { return number(s.Abandoned) }},
@@ -92,22 +92,22 @@ var contextTable = []column[memctx.NameStats]{
 }
 
 var (
-	cacheObjects  = &Metric{"cache", "cache.objects", Sum, objects, "Objects in the slabs of caches: active, in use; cached, free in a magazine of a P; depot, free in the depot; or free, in their slab.", with("state")}
+	cacheObjects  = &Metric{"cache", "cache.objects", Sum, objects, "Objects in the slabs of caches: in_use; cached, free in a magazine of a P; depot, free in the depot; or free, in their slab.", with("state")}
 	cacheCapacity = &Metric{"cache", "cache.capacity", Sum, objects, "The most objects that may be in use, if there is a bound.", byName}
-	cacheSlabs    = &Metric{"cache", "cache.slabs", Sum, "{slab}", "Slabs of caches: active, with objects in use or in a magazine, or empty.", with("state")}
+	cacheSlabs    = &Metric{"cache", "cache.slabs", Sum, "{slab}", "Slabs of caches: in_use, with objects in use or in a magazine, or empty.", with("state")}
 	cacheBytes    = &Metric{"cache", "cache.bytes", Sum, bytes, "Memory in the slabs of caches.", byName}
 	cacheAllocs   = &Metric{"cache", "cache.allocs", Counter, objects, "Objects allocated: hit, from a magazine of the P, or miss, with the help of the depot.", with("result")}
 	cacheFrees    = &Metric{"cache", "cache.frees", Counter, objects, "Objects freed.", byName}
 )
 
 var cacheTable = []column[slab.Stats]{
-	{cacheObjects, "active", sums, func(s *slab.Stats) int64 { return int64(s.InUse) }},
+	{cacheObjects, "in_use", sums, func(s *slab.Stats) int64 { return int64(s.InUse) }},
 	{cacheObjects, "cached", sums, func(s *slab.Stats) int64 { return int64(s.Cached) }},
 	{cacheObjects, "depot", sums, func(s *slab.Stats) int64 { return int64(s.Depot) }},
 	// While others are at work the rest may be anything.
 	{cacheObjects, "free", sums, func(s *slab.Stats) int64 { return int64(max(s.Objects-s.InUse-s.Cached-s.Depot, 0)) }},
 	{cacheCapacity, "", bounds, func(s *slab.Stats) int64 { return int64(s.Capacity) }},
-	{cacheSlabs, "active", sums, func(s *slab.Stats) int64 { return int64(s.SlabsInUse) }},
+	{cacheSlabs, "in_use", sums, func(s *slab.Stats) int64 { return int64(s.SlabsInUse) }},
 	{cacheSlabs, "empty", sums, func(s *slab.Stats) int64 { return int64(s.Slabs - s.SlabsInUse) }},
 	{cacheBytes, "", sums, func(s *slab.Stats) int64 { return int64(s.Bytes) }},
 	{cacheAllocs, "hit", sums, func(s *slab.Stats) int64 { return number(s.Hits) }},
