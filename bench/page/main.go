@@ -41,6 +41,14 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, err := read(filepath.Join(root, folder, "peers.md"))
+	if err != nil {
+		return nil, err
+	}
+	peers, err := parseRun("peers", text)
+	if err != nil {
+		return nil, err
+	}
 	readme, err := read(filepath.Join(root, "README.md"))
 	if err != nil {
 		return nil, err
@@ -50,7 +58,7 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	return map[string][]byte{
-		"BENCHMARKS.md": []byte(page(runs, gateway)),
+		"BENCHMARKS.md": []byte(page(runs, peers, gateway)),
 		picture:         draw(runs[0]),
 		"README.md":     []byte(readme),
 	}, nil

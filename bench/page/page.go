@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -51,7 +53,8 @@ var (
 		{"peak memory of requests beside 1 GB, MB", "request/live=1GB", "arena+fresh", "new", "peak MB"},
 	}
 	together = []string{"sizes/type=int/gc=quiet", "sizes/type=[64]int/gc=quiet", "tree/nodes=131071",
-		"tree/program=binary-trees/depth=15", "chain", "small", "request/live=0", "types/alive=1", "types/alive=5", "jsontree"}
+		"tree/program=binary-trees/depth=15", "chain", "small", "request/live=0", "types/alive=1", "types/alive=5", "jsontree",
+		"uneven/types=3", "uneven/types=40", "spike", "routes/types=8", "routes/types=32"}
 	lifetimes = []string{"arena+fresh", "arena+reset", "arena+pool", "lane+reset", "bump+fresh", "bump+reset"}
 )
 
@@ -140,7 +143,7 @@ func numbers(runs []*run) string {
 }
 
 // page writes BENCHMARKS.md. Its tables are of the first run, its targets of all.
-func page(runs []*run, gateway string) string {
+func page(runs []*run, peers *run, gateway string) string {
 	var b strings.Builder
 	first := runs[0]
 	b.WriteString(`# Benchmarks
@@ -193,6 +196,8 @@ workloads do is in their [sources](bench/workload), how they are measured in the
 	}
 	b.WriteString("\nWhere a fresh arena for each small piece of work loses, one from a Pool is the remedy.\n")
 
+	b.WriteString("\n## And beside other libraries?\n\n" + beside(peers))
+
 	b.WriteString("\n## What does the collector save?\n\n")
 	comparisons(&b, runs, collector)
 
@@ -214,6 +219,29 @@ workloads do is in their [sources](bench/workload), how they are measured in the
 
 	b.WriteString("\n## Targets\n\n✓ met, ≈ met by the interval (the median misses it, equality lies within the interval of 95 %), ✗ **missed**.\n\n")
 	targets(&b, runs)
+	return b.String()
+}
+
+// beside has the times of Haven and of its peers.
+func beside(peers *run) string {
+	var b strings.Builder
+	names := slices.Sorted(maps.Keys(peers.cases))
+	b.WriteString("Documents of three types with lists: ns for each object, and the peak memory of the process in MB.\n\n| |")
+	for _, name := range names {
+		_, short, _ := strings.Cut(name, "=")
+		fmt.Fprintf(&b, " %s | MB |", short)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("--:|--:|", len(names)) + "\n")
+	for _, v := range peers.cases[names[0]].variants {
+		fmt.Fprintf(&b, "| %s |", v)
+		for _, name := range names {
+			fmt.Fprintf(&b, " %s | %s |", peers.cell(name, v, "ns/object"), peers.cell(name, v, "peak MB"))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "\n`chunks` are typed lists written by hand, which keep what they have for good; `nuke` is github.com/ortuman/nuke,\n"+
+		"whose memory the collector does not scan, as that of `bump`; `std` is GOEXPERIMENT=arenas, an arena for each\n"+
+		"document. %s, all in [%s/peers.md](%s/peers.md).\n", peers.facts["Haven"], folder, folder)
 	return b.String()
 }
 
