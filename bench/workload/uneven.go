@@ -88,16 +88,27 @@ var reused = []string{heapNew, arenaReset, arenaPool, laneReset, bumpReset}
 
 func unevenCases(cfg Config) []Case {
 	units := unevenCount(cfg)
-	cases := []Case{{Name: "types=3"}, {Name: "types=40"}}
-	for c, types := range []int{3, 40} {
+	cases := []Case{
+		{Name: "types=3"},
+		{Name: "types=40"},
+		{Name: "types=3/garbage=100KB", Doc: "with so much garbage on Go's heap beside each unit that collections are frequent"},
+	}
+	for c, types := range []int{3, 40, 3} {
+		targets := map[string][]Target{arenaReset: keeps(map[int]float64{3: 8, 40: 5}[types])}
+		litter := 0
+		if c == 2 {
+			targets, litter = nil, 100<<10
+		}
 		cases[c].Variants = variants(func() (*program[typesNode, typesLanes], error) {
 			rng := rand.New(rand.NewSource(unevenSeed))
 			sizes := make([]int, units)
 			for k := range sizes {
 				sizes[k] = int(min(unevenLeast*math.Pow(1-rng.Float64(), -1/unevenAlpha), unevenMost))
 			}
-			return unitsProgram(sizes, func(int, int) int { return rng.Intn(types) }), nil
-		}, map[string][]Target{arenaReset: keeps(map[int]float64{3: 8, 40: 5}[types])}, reused...)
+			p := unitsProgram(sizes, func(int, int) int { return rng.Intn(types) })
+			p.litter = litter
+			return p, nil
+		}, targets, reused...)
 	}
 	return cases
 }

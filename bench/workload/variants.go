@@ -24,6 +24,10 @@ type program[R, L any] struct {
 	timed bool  // record the latency of every unit
 	noisy bool  // another goroutine calls runtime.GC all the while
 
+	// litter is how many bytes of garbage are made on Go's heap beside each unit, as
+	// the rest of a program does.
+	litter int
+
 	heap  func(i int) R
 	arena func(mem *arena.Arena, i int) R
 	lanes func(mem *arena.Arena) L
@@ -90,6 +94,9 @@ func newInstance[R, L any](p *program[R, L], mode string) *instance[R, L] {
 	}
 	return &instance[R, L]{program: p, mode: mode, pool: arena.NewPool(), slots: make([]slot[R, L], n)}
 }
+
+// garbage makes what is stored in it escape.
+var garbage []byte
 
 // build runs unit i in s. The root goes into the slot, which is on the heap:
 // so what the version for the heap makes escapes.
@@ -163,6 +170,9 @@ func (in *instance[R, L]) Round(r *Round) {
 	last := start
 	for i := range in.units {
 		s := &in.slots[in.next]
+		if in.litter > 0 {
+			garbage = make([]byte, in.litter)
+		}
 		in.build(s, i)
 		if in.inspect != nil {
 			in.inspect(in.check(s.root))
