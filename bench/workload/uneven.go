@@ -26,6 +26,12 @@ func init() {
 		Cases: spikeCases,
 	})
 	Register(Workload{
+		Name:  "kept",
+		Doc:   "2,048 units of Pareto size (α 1, 30 to 10,000 objects) alive, the oldest replaced",
+		Unit:  "object",
+		Cases: keptCases,
+	})
+	Register(Workload{
 		Name:  "routes",
 		Doc:   "units of 120 objects of one type, which differs from unit to unit, one pool of arenas",
 		Unit:  "object",
@@ -41,6 +47,10 @@ const (
 	unevenMost   = 100_000
 	unevenAlpha  = 0.7
 	routeObjects = 120
+	keptUnits    = 2_048
+	keptQuick    = 256
+	keptLeast    = 30
+	keptMost     = 10_000
 )
 
 // unevenCount returns how many units there are in a round.
@@ -49,6 +59,11 @@ func unevenCount(cfg Config) int {
 		return unevenQuick
 	}
 	return unevenUnits
+}
+
+// pareto returns a number of a distribution with a heavy tail.
+func pareto(rng *rand.Rand, alpha, least, most float64) int {
+	return int(min(least*math.Pow(1-rng.Float64(), -1/alpha), most))
 }
 
 // unitsProgram makes units of these sizes. typeOf says of which type object i of unit k
@@ -103,7 +118,7 @@ func unevenCases(cfg Config) []Case {
 			rng := rand.New(rand.NewSource(unevenSeed))
 			sizes := make([]int, units)
 			for k := range sizes {
-				sizes[k] = int(min(unevenLeast*math.Pow(1-rng.Float64(), -1/unevenAlpha), unevenMost))
+				sizes[k] = pareto(rng, unevenAlpha, unevenLeast, unevenMost)
 			}
 			p := unitsProgram(sizes, func(int, int) int { return rng.Intn(types) })
 			p.litter = litter
@@ -125,6 +140,27 @@ func spikeCases(cfg Config) []Case {
 		}
 		return unitsProgram(sizes, func(int, int) int { return rng.Intn(3) }), nil
 	}, map[string][]Target{arenaReset: keeps(8)}, reused...)}}
+}
+
+func keptCases(cfg Config) []Case {
+	units := keptUnits
+	if cfg.Quick {
+		units = keptQuick
+	}
+	targets := []Target{
+		{Metric: MetricRSS, Against: heapNew, Bound: AtMost, Value: 1.3},
+		{Metric: MetricTime, Against: heapNew, Bound: AtLeast, Value: 1},
+	}
+	return []Case{{Variants: variants(func() (*program[typesNode, typesLanes], error) {
+		rng := rand.New(rand.NewSource(unevenSeed))
+		sizes := make([]int, units+units/7) // so that memory meets another size in each round
+		for k := range sizes {
+			sizes[k] = pareto(rng, 1, keptLeast, keptMost)
+		}
+		p := unitsProgram(sizes, func(int, int) int { return rng.Intn(3) })
+		p.keep = units
+		return p, nil
+	}, map[string][]Target{arenaPool: targets, arenaFresh: targets}, heapNew, arenaFresh, arenaPool)}}
 }
 
 func routesCases(cfg Config) []Case {

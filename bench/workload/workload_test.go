@@ -80,7 +80,7 @@ func TestAllWorkloadsAreThere(t *testing.T) {
 	for _, w := range workload.All() {
 		names = append(names, w.Name)
 	}
-	want := []string{"sizes", "tree", "chain", "small", "request", "types", "uneven", "spike", "routes", "resident", "jsontree", "reset",
+	want := []string{"sizes", "tree", "chain", "small", "request", "types", "uneven", "spike", "kept", "routes", "resident", "jsontree", "reset",
 		"slabpair", "transfer", "churn", "payment", "burst", "handles"}
 	if !slices.Equal(names, want) {
 		t.Errorf("workloads %v, want %v", names, want)
@@ -144,7 +144,7 @@ func TestVariantsMakeTheSame(t *testing.T) {
 // or optimised away.
 func TestNewAllocates(t *testing.T) {
 	for name, perOp := range map[string]float64{
-		"sizes": 1, "tree": 1, "chain": 1, "small": 1, "types": 1, "uneven": 1, "spike": 1, "routes": 1, "request": 80,
+		"sizes": 1, "tree": 1, "chain": 1, "small": 1, "types": 1, "uneven": 1, "spike": 1, "kept": 1, "routes": 1, "request": 80,
 		"slabpair": 1, "transfer": 1, "burst": 1,
 		"churn":   0.49, // half of the steps free
 		"payment": 2,
