@@ -50,11 +50,12 @@ var (
 		{"a step through it by handles", "handles/nodes=8388607", "table", "new", "walk/node"},
 		{"p99.9 of a request beside 1 GB", "request/live=1GB", "arena+pool", "new", "p99.9"},
 		{"the same with a fresh arena for each", "request/live=1GB", "arena+fresh", "new", "p99.9"},
+		{"peak memory of 2,048 documents kept, MB", "kept", "arena+pool", "new", "peak MB"},
 		{"peak memory of requests beside 1 GB, MB", "request/live=1GB", "arena+fresh", "new", "peak MB"},
 	}
 	together = []string{"sizes/type=int/gc=quiet", "sizes/type=[64]int/gc=quiet", "tree/nodes=131071",
 		"tree/program=binary-trees/depth=15", "chain", "small", "request/live=0", "types/alive=1", "types/alive=5", "jsontree",
-		"uneven/types=3", "uneven/types=40", "spike", "routes/types=8", "routes/types=32"}
+		"uneven/types=3", "uneven/types=40", "spike", "kept", "routes/types=8", "routes/types=32"}
 	lifetimes = []string{"arena+fresh", "arena+reset", "arena+pool", "lane+reset", "bump+fresh", "bump+reset"}
 )
 
