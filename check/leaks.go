@@ -42,7 +42,7 @@ func findings(wanted func(*Finding) bool) []Finding {
 
 // SampleStacks has one in so many contexts and arenas note where it was made,
 // for the leak finder and [VerifyNone]: 1 means all, 0 none, and 128 is the
-// default. A stack costs about a microsecond and 300 bytes. Arenas, other than
+// default. The first four contexts of each name do, too, unless none shall. A stack costs about a microsecond and 300 bytes. Arenas, other than
 // contexts, are watched for being dropped only if they are sampled. It panics if
 // every is negative.
 func SampleStacks(every int) {

@@ -210,9 +210,10 @@ func ExampleWriteReport() {
 	if err := memctx.WriteReport(&out, memctx.ReportOptions{Of: server, Ranked: 1}); err != nil {
 		fmt.Println(err)
 	}
-	tree := strings.Split(out.String(), "\n")
-	fmt.Println(strings.SplitAfter(tree[1], "below")[0])
-	fmt.Println(tree[3])
+	_, tree, _ := strings.Cut(out.String(), "memory contexts at ")
+	lines := strings.Split(tree, "\n")
+	fmt.Println(strings.SplitAfter(lines[1], "below")[0])
+	fmt.Println(lines[3])
 	server.Delete()
 	// Output:
 	// server: 0 bytes in 0 chunks, 0 in 0 with 1 context below

@@ -10,7 +10,8 @@ import (
 // dropped without ending them, which costs a cleanup for each root; contexts that are
 // larger at each of many resets, which costs a comparison for each; and contexts that
 // are older than their MaxAge, which costs a step for each context when somebody
-// looks. Where a context was made is known of those that were sampled.
+// looks. Where a context was made is known of those that were sampled, the first four of
+// each name among them.
 
 func init() { leak.Contexts.Age, leak.Contexts.Open = watchAges, open }
 

@@ -2,6 +2,7 @@ package memctx_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -287,6 +288,27 @@ func TestLeakOrder(t *testing.T) {
 	}
 	if len(list) < 2 {
 		t.Skip("there are no findings of other tests")
+	}
+}
+
+// The first contexts of a name are sampled, whatever the rate, but for none.
+func TestSampleFirst(t *testing.T) {
+	defer check.SampleStacks(128)
+	check.SampleStacks(math.MaxInt32)
+	root := memctx.New("sampled first root")
+	defer root.Delete()
+	for n := range 10 {
+		c := root.Child("sampled first")
+		if n == 2 {
+			c.Delete()
+		}
+		if got := memctx.IsSampled(c); got != (n < 4) {
+			t.Errorf("after %d contexts: %t", n, got)
+		}
+	}
+	check.SampleStacks(0)
+	if memctx.IsSampled(root.Child("sampled first of none")) {
+		t.Error("one is sampled where none shall be")
 	}
 }
 

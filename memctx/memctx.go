@@ -133,7 +133,7 @@ func (c *Context) add(op, name string, given []Config) (*Context, error) {
 	}
 	n.ledger.isBound = n.ledger.limit > 0 || n.ledger.reserve > 0
 	n.state.Store(live)
-	if leak.Sampled() {
+	if leak.SampledAfter(n.kind.created.Load()) {
 		n.site = leak.Here("context", name)
 	}
 	if c == nil {

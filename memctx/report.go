@@ -17,15 +17,15 @@ import (
 // everything.
 type ReportOptions struct {
 	Of       *Context // and what is below it; nil: all roots
-	Children int      // most children listed of one context; 0: 100
+	Children int      // most children listed of one context or group; 0: 100
 	Ranked   int      // rows of the ranking; 0: 20
 	JSON     bool     // a Snapshot as JSON instead of text
 }
 
-// WriteReport writes what contexts there are: as a tree, then by name, ranked by
-// bytes, then caches, pools and leaks, each where there is one. It returns an
-// error if an option is negative, and the writer's. It may be called from any
-// goroutine, also while the program is at work.
+// WriteReport writes what leaked, then what contexts there are: as a tree, with groups
+// as [TakeSnapshot] makes them, ranked by bytes, and by name, then caches and pools, each
+// where there is one. It returns an error if an option is negative, and the writer's. It
+// may be called from any goroutine, also while the program is at work.
 //
 // The form is that of Postgres' MemoryContextStats.
 func WriteReport(w io.Writer, o ReportOptions) error {
@@ -45,7 +45,12 @@ func WriteReport(w io.Writer, o ReportOptions) error {
 // text returns the report that people read.
 func (s *Snapshot) text(ranked int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "memory contexts at %s\n", s.Time.Format(time.RFC3339))
+	leaks := slices.Clone(s.Leaks)
+	for i := range leaks {
+		leaks[i].Name, leaks[i].Path = quote(leaks[i].Name), quote(leaks[i].Path)
+	}
+	section(&b, "leaks", leaks)
+	fmt.Fprintf(&b, "\nmemory contexts at %s\n", s.Time.Format(time.RFC3339))
 	total, n := Usage{}, 0
 	for i := range s.Names {
 		total.Bytes += s.Names[i].Bytes
@@ -72,6 +77,11 @@ func (s *Snapshot) text(ranked int) string {
 		}
 		line := r.Stats
 		line.Path = quote(label(r.Name, r.Ident))
+		if r.Siblings > 0 {
+			fmt.Fprintf(&b, "%s%s ×%d: %s in %s, %v old\n", indent(r.Depth), line.Path, r.Siblings,
+				account.Count(r.Total.Bytes, "byte"), account.Count(r.Total.Chunks, "chunk"), r.Age.Round(time.Millisecond))
+			continue
+		}
 		fmt.Fprintf(&b, "%s%v\n", indent(r.Depth), line)
 	}
 	leave(0)
@@ -81,7 +91,7 @@ func (s *Snapshot) text(ranked int) string {
 	fmt.Fprintf(&b, "in all: %s in %s of %s\n", account.Count(total.Bytes, "byte"), account.Count(total.Chunks, "chunk"), account.Count(n, "context"))
 
 	b.WriteString("\nby bytes\n")
-	rows := slices.Clone(s.Contexts)
+	rows := slices.DeleteFunc(slices.Clone(s.Contexts), func(r Row) bool { return r.Siblings > 0 })
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Own.Bytes, a.Own.Bytes) })
 	for _, r := range rows[:min(ranked, len(rows))] {
 		fmt.Fprintf(&b, "%12d %s\n", r.Own.Bytes, quote(r.Path))
@@ -96,12 +106,7 @@ func (s *Snapshot) text(ranked int) string {
 	}
 	section(&b, "caches", s.Caches)
 	section(&b, "pools", s.Pools)
-	leaks := slices.Clone(s.Leaks)
-	for i := range leaks {
-		leaks[i].Name, leaks[i].Path = quote(leaks[i].Name), quote(leaks[i].Path)
-	}
-	section(&b, "leaks", leaks)
-	return b.String()
+	return b.String()[1:] // without the blank line of the first section
 }
 
 // indent returns the space in front of a row, which does not grow for ever.

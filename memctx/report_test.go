@@ -109,9 +109,10 @@ idle: 1 live (0 held) with 0 bytes in 0 chunks, high water of one 0; 1 created, 
 	}
 	wantText(t, report(t, memctx.ReportOptions{Of: conn, Children: 2, Ranked: 1}, "req"), `memory contexts at T
 conn[17]: 40000 bytes in 1 chunk, 43500 in 5 with 4 contexts below, high water 43500, 60000 set aside, 0 resets, T old
-  request: 2000 bytes in 1 chunk, high water 3000, 1 reset, T old
-  request: 500 bytes in 1 chunk, high water 500, 0 resets, T old
-  2 more with 1000 bytes
+  request ×4: 3500 bytes in 4 chunks, T old
+    request: 2000 bytes in 1 chunk, high water 3000, 1 reset, T old
+    request: 500 bytes in 1 chunk, high water 500, 0 resets, T old
+    2 more with 1000 bytes
 in all: 43500 bytes in 5 chunks of 5 contexts
 
 by bytes
@@ -122,10 +123,12 @@ request: 4 live (0 held) with 3500 bytes in 4 chunks, high water of one 3000; 4 
 `)
 	wantText(t, report(t, memctx.ReportOptions{Children: 1, Ranked: 2}, "none"), `memory contexts at T
 server: 1000 bytes in 1 chunk, 46500 in 7 with 6 contexts below, high water 63000, limit 1048576, 0 resets, T old
-  conn[17]: 40000 bytes in 1 chunk, 43500 in 5 with 4 contexts below, high water 43500, 60000 set aside, 0 resets, T old
-    request: 2000 bytes in 1 chunk, high water 3000, 1 reset, T old
-    3 more with 1500 bytes
-  1 more with 2000 bytes
+  conn ×2: 45500 bytes in 6 chunks, T old
+    conn[17]: 40000 bytes in 1 chunk, 43500 in 5 with 4 contexts below, high water 43500, 60000 set aside, 0 resets, T old
+      request ×4: 3500 bytes in 4 chunks, T old
+        request: 2000 bytes in 1 chunk, high water 3000, 1 reset, T old
+        3 more with 1500 bytes
+    1 more with 2000 bytes
 1 more with 0 bytes of roots not listed
 in all: 46500 bytes in 7 chunks of 8 contexts
 
@@ -161,10 +164,13 @@ func TestReportSections(t *testing.T) {
 	for time.Since(old.Stats().Created) < 10 {
 	}
 	text := report(t, memctx.ReportOptions{}, "")
-	for _, want := range []string{"\ncaches\n" + cache.Stats().String() + "\n", "\npools\n" + buffers.Stats().String() + "\n", "\nleaks\n1 × context old old: 0 bytes, T old\n"} {
+	for _, want := range []string{"\ncaches\n" + cache.Stats().String() + "\n", "\npools\n" + buffers.Stats().String() + "\n", "\nmemory contexts at T\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	if want := "leaks\n1 × context old old: 0 bytes, T old\n"; !strings.HasPrefix(text, want) {
+		t.Errorf("%s\ndoes not begin with %q", text, want)
 	}
 	cache.Free(node)
 	old.Delete()
@@ -191,8 +197,8 @@ func TestReportQuotes(t *testing.T) {
 			}
 		}
 		lines := strings.Split(text, "\n")
-		if !strings.HasPrefix(lines[1], want+": 0 bytes") {
-			t.Errorf("%q, want %q", lines[1], want)
+		if first := slices.Index(lines, "memory contexts at T") + 1; !strings.HasPrefix(lines[first], want+": 0 bytes") {
+			t.Errorf("%q, want %q", lines[first], want)
 		}
 		// The ranking and the leaks show paths.
 		for _, end := range []string{"           0 " + want, " × context " + want + " old: 0 bytes, T old"} {

@@ -47,9 +47,19 @@ func checkRows(t testing.TB, rows []memctx.Row) {
 		got[i].more += r.More
 		if r.Depth > 0 {
 			up := way[r.Depth-1]
-			got[up].children++
-			if r.Name != "" && !strings.HasPrefix(r.Path, rows[up].Path+"/") && r.Depth < 30 {
+			got[up].children += max(r.Siblings, 1)
+			below := rows[up].Path + "/"
+			if rows[up].Siblings > 0 {
+				below = rows[up].Path
+			}
+			if r.Name != "" && !strings.HasPrefix(r.Path, below) && r.Depth < 30 {
 				t.Errorf("path %s below %s", r.Path, rows[up].Path)
+			}
+		}
+		if r.Siblings > 0 { // not a context itself
+			got[i].contexts--
+			if r.Siblings != r.Children || r.Own != (memctx.Usage{}) || i+1 < len(rows) && (r.Created.IsZero() || rows[i+1].Created.Before(r.Created)) {
+				t.Errorf("a group: %+v", r)
 			}
 		}
 		if r.Total.Bytes < r.Own.Bytes || r.Total.HighWater < r.Total.Bytes || r.Own.HighWater < r.Own.Bytes {
@@ -109,46 +119,91 @@ func TestSnapshotAddsUp(t *testing.T) {
 	}
 }
 
-// Of more than a hundred children those with most bytes are listed, and the others
-// are counted.
+// Many children of one name are a group, of which a hundred are listed, those with
+// most bytes in front.
 func TestSnapshotOfManyChildren(t *testing.T) {
 	root := memctx.New("many root")
 	defer root.Delete()
-	hidden := 0
+	fill(t, root.Child("single"), 10)
+	hidden, all := 0, 0
 	for i := range 250 {
 		c := root.Child("many", memctx.Config{Ident: fmt.Sprint(i)})
 		size := 500 + i*1009%250 // each once
 		fill(t, c.Child("many below"), size)
+		all += size
 		if size < 500+150 {
 			hidden += size
 		}
 	}
 	rows := rowsOf(t, "many root")
 	checkRows(t, rows)
-	if len(rows) != 201 || rows[0].More != 150 || rows[0].MoreBytes != hidden || rows[0].Children != 250 || rows[0].Contexts != 501 {
-		t.Errorf("%d rows, the first %+v; %d bytes are hidden", len(rows), rows[0], hidden)
+	if len(rows) != 203 || rows[0].More != 0 || rows[0].Children != 251 || rows[0].Contexts != 502 || rows[1].Name != "single" || rows[1].Depth != 1 {
+		t.Errorf("%d rows, the first %+v", len(rows), rows[0])
+	}
+	g := rows[2]
+	if g.Path != "many root/many" || g.Siblings != 250 || g.Contexts != 500 || g.Total.Bytes != all || g.More != 150 || g.MoreBytes != hidden {
+		t.Errorf("the group is %+v; %d bytes of %d are hidden", g, hidden, all)
 	}
 	last := 1 << 30
-	for _, r := range rows[1:] {
-		if r.Depth == 1 && r.Total.Bytes > last {
+	for _, r := range rows[3:] {
+		if r.Depth == 2 && r.Total.Bytes > last {
 			t.Errorf("%s with %d bytes comes behind one with %d", r.Path, r.Total.Bytes, last)
 		}
 		if last = r.Total.Bytes; last < 500+150 {
 			t.Errorf("%s with %d bytes is listed", r.Path, last)
 		}
 	}
-	// With a hundred, nothing is left out or put in another order.
-	root.Reset()
-	for i := range 100 {
-		fill(t, root.Child("many", memctx.Config{Ident: fmt.Sprint(i)}), 500+i)
+}
+
+// Few of a name are no group, and nothing is put in another order.
+func TestSnapshotOfFewChildren(t *testing.T) {
+	root := memctx.New("few root")
+	defer root.Delete()
+	for i := range 8 {
+		fill(t, root.Child("few", memctx.Config{Ident: fmt.Sprint(i)}), 500+i)
 	}
-	rows = rowsOf(t, "many root")
-	if len(rows) != 101 || rows[0].More != 0 || rows[1].Ident != "0" || rows[100].Ident != "99" {
-		t.Errorf("%d rows, the first %+v", len(rows), rows[0])
+	rows := rowsOf(t, "few root")
+	if len(rows) != 9 || rows[1].Ident != "0" || rows[8].Ident != "7" {
+		t.Errorf("%d rows: %+v", len(rows), rows)
+	}
+	root.Child("few")
+	if rows = rowsOf(t, "few root"); len(rows) != 11 || rows[1].Siblings != 9 || rows[2].Ident != "7" {
+		t.Errorf("of one more: %d rows, %+v", len(rows), rows[1])
+	}
+	// Where the names do not fit, two are a group.
+	root.Reset()
+	for i := range 60 {
+		root.Child(fmt.Sprint("few ", i))
+		root.Child(fmt.Sprint("few ", i))
+	}
+	rows = rowsOf(t, "few root")
+	checkRows(t, rows)
+	if len(rows) != 181 || rows[0].More != 0 || rows[1].Siblings != 2 {
+		t.Errorf("of 60 names %d rows, the first %+v", len(rows), rows[0])
 	}
 }
 
-// No more than 10,000 contexts are listed; the others are counted where they are.
+// Of more than a hundred names those with most bytes are listed, and the others are
+// counted.
+func TestSnapshotOfManyNames(t *testing.T) {
+	root := memctx.New("names root")
+	defer root.Delete()
+	hidden := 0
+	for i := range 130 {
+		fill(t, root.Child(fmt.Sprint("name ", i)), 500+i)
+		if i < 30 {
+			hidden += 500 + i
+		}
+	}
+	rows := rowsOf(t, "names root")
+	checkRows(t, rows)
+	if len(rows) != 101 || rows[0].More != 30 || rows[0].MoreBytes != hidden || rows[1].Name != "name 129" {
+		t.Errorf("%d rows, the first %+v; %d bytes are hidden", len(rows), rows[0], hidden)
+	}
+}
+
+// No more than 10,000 are listed; the others are counted where they are. What
+// stands beside large groups is always among them.
 func TestSnapshotBounded(t *testing.T) {
 	root := memctx.New("bounded")
 	defer root.Delete()
@@ -160,10 +215,14 @@ func TestSnapshotBounded(t *testing.T) {
 			arena.New[int](b.Child("bounded").Arena())
 		}
 	}
+	root.Child("beside").Child("below")
 	rows := rowsOf(t, "bounded")
 	checkRows(t, rows)
-	if len(rows) != memctx.ListRows || rows[0].Contexts != 1+90+90*90*3 {
+	if len(rows) != memctx.ListRows || rows[0].Contexts != 3+90+90*90*3 {
 		t.Errorf("%d rows, the first %+v", len(rows), rows[0])
+	}
+	if last := rows[len(rows)-2:]; last[0].Name != "beside" || last[1].Name != "below" {
+		t.Errorf("the last are %v and %v", last[0].Stats, last[1].Stats)
 	}
 	more := 0
 	for _, r := range rows {
@@ -184,14 +243,15 @@ func TestSnapshotOfManyRoots(t *testing.T) {
 		}
 		all = append(all, c)
 	}
+	other := memctx.New("another root")
 	s := memctx.TakeSnapshot()
-	if len(s.Contexts) != 100 || s.Contexts[0].Own.Bytes == 0 {
+	if len(s.Contexts) != 102 || s.Contexts[0].Siblings != 150 || s.Contexts[0].Path != "many roots" || s.Contexts[1].Own.Bytes == 0 || s.Contexts[101].Name != "another root" {
 		t.Errorf("%d rows, the first %+v", len(s.Contexts), s.Contexts[0])
 	}
 	if n := namesOf(t, "many roots"); n.Live != 150 {
 		t.Errorf("%v", n)
 	}
-	for _, c := range all {
+	for _, c := range append(all, other) {
 		c.Delete()
 	}
 }

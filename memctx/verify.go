@@ -17,12 +17,13 @@ func open() string {
 	const most = 20
 	var b strings.Builder
 	b.WriteString(account.Count(len(all.entries), "open context") + ":")
-	for i, r := range all.rows(most + 1) {
+	for i := range all.entries {
 		if i == most {
 			fmt.Fprintf(&b, "\n… and %d more", len(all.entries)-most)
 			break
 		}
-		fmt.Fprintf(&b, "\n%v", r.Stats)
+		e := &all.entries[i]
+		fmt.Fprintf(&b, "\n%v", e.stats(e.c.Path()))
 	}
 	for i := range all.entries {
 		if e := &all.entries[i]; e.c.site != nil {

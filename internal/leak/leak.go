@@ -3,8 +3,8 @@
 // referred to after its release (package stale finds that), by kind, name and
 // the place where they were made.
 //
-// What it costs is paid by the objects that are sampled, one in 128 unless a
-// program says otherwise: the stack of their making is taken down, as program
+// What it costs is paid by the objects that are sampled, the first few contexts of each
+// name and one object in 128 unless a program says otherwise: the stack of their making is taken down, as program
 // counters, and a cleanup is attached to them.
 package leak
 
@@ -42,6 +42,12 @@ func SampleEvery(n uint32) { every.Store(n) }
 func Sampled() bool {
 	n := every.Load()
 	return n == 1 || n > 1 && rand.Uint32N(n) == 0
+}
+
+// SampledAfter is Sampled of an object of whose name there were so many before: the
+// first four are sampled in any case, unless none are.
+func SampledAfter(before uint64) bool {
+	return before < 4 && every.Load() > 0 || Sampled()
 }
 
 // depth is the most frames of a stack that are kept.
