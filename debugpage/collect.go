@@ -1,6 +1,7 @@
 package debugpage
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ func collect(take func() *memctx.Snapshot, h *history) *Stats {
 	s.Totals = totals(&s.Snapshot)
 	s.Contexts = listAtMost(maxRows, s.Contexts)
 	s.countUnlisted()
+	s.Limits, s.MoreLimits = limits(s)
 	s.Contexts, s.Names = notNil(s.Contexts), notNil(s.Names)
 	s.Caches, s.Pools, s.Leaks = notNil(s.Caches), notNil(s.Pools), notNil(s.Leaks)
 	s.Took = time.Since(began)
@@ -42,29 +44,43 @@ func totals(s *memctx.Snapshot) Totals {
 	return t
 }
 
-// listAtMost returns the n contexts with the most bytes, those below them counted.
-// Others are counted in More of their parent. Of contexts with the same bytes
-// those listed first stay; a parent has no less than its children and comes
-// before them, so what stays is a tree.
+// listAtMost returns the n rows with the most bytes, those below them counted; rows in
+// groups get the room that is left by the others. Those that go are counted in More of
+// their parent. Of rows with the same bytes those listed first stay; a parent has no
+// less than its children, comes before them, and is in no group that they are not in, so
+// what stays is a tree.
 func listAtMost(n int, rows []memctx.Row) []memctx.Row {
 	if len(rows) <= n {
 		return rows
 	}
-	sizes := make([]int, len(rows))
-	for i, r := range rows {
-		sizes[i] = r.Total.Bytes
+	ranks := make([]int64, len(rows))
+	beside, group := int64(0), math.MaxInt // what rows out of groups are above the others; the depth of the group that we are in
+	for _, r := range rows {
+		beside = max(beside, int64(r.Total.Bytes)+1)
 	}
+	for i, r := range rows {
+		if r.Depth <= group {
+			group = math.MaxInt
+		}
+		if ranks[i] = int64(r.Total.Bytes); group == math.MaxInt {
+			ranks[i] += beside
+			if r.Siblings > 0 {
+				group = r.Depth
+			}
+		}
+	}
+	sizes := slices.Clone(ranks)
 	slices.Sort(sizes)
 	least := sizes[len(sizes)-n]
 	above, _ := slices.BinarySearch(sizes, least+1)
-	ties := n - (len(sizes) - above) // of those with least bytes this many stay
+	ties := n - (len(sizes) - above) // of those with the least rank this many stay
 
 	kept := make([]memctx.Row, 0, n)
 	var places []int // in kept, of the row that each depth had last; -1 if it went
-	for _, r := range rows {
+	for i, r := range rows {
 		places = append(places[:r.Depth], -1)
-		stays := r.Total.Bytes > least
-		if r.Total.Bytes == least && ties > 0 {
+		stays := ranks[i] > least
+		if ranks[i] == least && ties > 0 {
 			stays = true
 			ties--
 		}
@@ -74,7 +90,7 @@ func listAtMost(n int, rows []memctx.Row) []memctx.Row {
 			kept = append(kept, r)
 		case r.Depth > 0 && places[r.Depth-1] >= 0:
 			parent := &kept[places[r.Depth-1]]
-			parent.More++
+			parent.More += max(r.Siblings, 1)
 			parent.MoreBytes += r.Total.Bytes
 		}
 	}

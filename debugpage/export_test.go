@@ -2,6 +2,7 @@ package debugpage
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/haven-mem/haven/memctx"
@@ -37,6 +38,18 @@ func HandlerOf(take func() *memctx.Snapshot) http.Handler {
 // Collect returns the figures of a snapshot.
 func Collect(s *memctx.Snapshot) *Stats {
 	return collect(func() *memctx.Snapshot { return s }, newHistory())
+}
+
+// AddLimits adds to the figures what has a limit.
+func AddLimits(s *Stats) { s.Limits, s.MoreLimits = limits(s) }
+
+// PageOf returns the page that shows the figures.
+func PageOf(s *Stats) string {
+	var b strings.Builder
+	if err := page.Execute(&b, newView(s)); err != nil {
+		panic(err)
+	}
+	return b.String()
 }
 
 // A Recorder is a history that the test adds to.

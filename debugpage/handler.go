@@ -16,8 +16,8 @@ import (
 // Path is where [Register] puts the page.
 const Path = "/debug/haven/"
 
-// Register serves the page below [Path] on mux: the page itself, stats.json and
-// what the page loads. It panics as mux does if something is registered there
+// Register serves the page below [Path] on mux: the page itself, stats.json, what
+// [memctx.WriteProfile] writes as profile, and what the page loads. It panics as mux does if something is registered there
 // already. The first Register starts the goroutine that takes samples for the
 // history; it runs as long as the program.
 //
@@ -31,7 +31,7 @@ func Register(mux *http.ServeMux) {
 }
 
 // Handler returns the page for a place other than [Path], or for a router other
-// than net/http's. It answers for the paths /, /stats.json and /static/…, so it
+// than net/http's. It answers for the paths /, /stats.json, /profile and /static/…, so it
 // wants the prefix stripped; the page's own links are relative, so its address
 // must end in a slash:
 //
@@ -97,6 +97,10 @@ func (h *handler) file(name string) (body []byte, kind string, err error) {
 		h.start()
 		body, err := json.Marshal(collect(h.take, h.history))
 		return body, "application/json", err
+	case "/profile":
+		var b bytes.Buffer
+		err := memctx.WriteProfile(&b)
+		return b.Bytes(), "application/octet-stream", err
 	}
 	kind, known := map[string]string{
 		".css": "text/css; charset=utf-8",

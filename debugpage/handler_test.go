@@ -1,6 +1,7 @@
 package debugpage_test
 
 import (
+	"compress/gzip"
 	"io"
 	"io/fs"
 	"mime"
@@ -14,11 +15,12 @@ import (
 
 	"github.com/haven-mem/haven/debugpage"
 	"github.com/haven-mem/haven/internal/testkit"
+	"github.com/haven-mem/haven/memctx"
 )
 
 func TestHeaders(t *testing.T) {
 	h := debugpage.HandlerOf(fake)
-	for _, r := range [][2]string{{"GET", "/"}, {"GET", "/stats.json"}, {"GET", "/static/app.js"}, {"GET", "/nothing"}, {"POST", "/"}} {
+	for _, r := range [][2]string{{"GET", "/"}, {"GET", "/stats.json"}, {"GET", "/profile"}, {"GET", "/static/app.js"}, {"GET", "/nothing"}, {"POST", "/"}} {
 		head := get(t, h, r[0], r[1]).Result().Header
 		for name, want := range map[string]string{
 			"Content-Security-Policy":      debugpage.Policy,
@@ -119,6 +121,23 @@ func TestStatic(t *testing.T) {
 	})
 	if err != nil || files < 10 {
 		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// TestProfile fetches the profile, which go tool pprof reads.
+func TestProfile(t *testing.T) {
+	mc := memctx.New("profiled root")
+	defer mc.Delete()
+	w := get(t, debugpage.HandlerOf(fake), "GET", "/profile")
+	if kind := w.Header().Get("Content-Type"); w.Code != http.StatusOK || kind != "application/octet-stream" {
+		t.Fatalf("status %d, type %q", w.Code, kind)
+	}
+	r, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(r); err != nil || !strings.Contains(string(text), "profiled root") {
+		t.Errorf("%q, %v", text, err)
 	}
 }
 

@@ -35,13 +35,19 @@ var page = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
 type view struct {
 	*Stats
 	Tree    treeView
-	Limits  limitsView
 	ByName  []memctx.NameStats
 	Largest []memctx.Row
+
+	LimitsShown limitsView
+	LeakCount   uint64
 }
 
 func newView(s *Stats) *view {
-	return &view{Stats: s, Tree: newTreeView(s), Limits: newLimitsView(s), ByName: rankNames(s), Largest: rankContexts(s)}
+	v := &view{Stats: s, Tree: newTreeView(s), ByName: rankNames(s), Largest: rankContexts(s), LimitsShown: newLimitsView(s)}
+	for _, l := range s.Leaks {
+		v.LeakCount += l.Count
+	}
+	return v
 }
 
 // whole returns the integer that a template has in hand.
@@ -81,10 +87,13 @@ func barWidth(part, all float64) string {
 	return fmt.Sprintf("%.1f", 100*fraction(part, all))
 }
 
-// label returns a context's part of its path.
-func label(s memctx.Stats) string {
-	if s.Ident == "" {
-		return s.Name
+// label returns a context's part of its path, or what a group is.
+func label(r memctx.Row) string {
+	switch {
+	case r.Siblings > 0:
+		return r.Name + " ×" + formatCount(int64(r.Siblings))
+	case r.Ident == "":
+		return r.Name
 	}
-	return s.Name + "[" + s.Ident + "]"
+	return r.Name + "[" + r.Ident + "]"
 }

@@ -1,6 +1,7 @@
 package debugpage_test
 
 import (
+	"fmt"
 	"html"
 	"regexp"
 	"strings"
@@ -165,20 +166,93 @@ func TestPageMany(t *testing.T) {
 	}
 }
 
-// TestLimitsMore lists those that are nearest to their limit.
-func TestLimitsMore(t *testing.T) {
-	s := new(memctx.Snapshot)
-	for i := range debugpage.LimitRows + 5 {
-		r := row(0, "r", "", 0, i)
-		r.Limit = 1000
+// TestPageLimits folds away what is not half used, and what is too much.
+func TestPageLimits(t *testing.T) {
+	fold := regexp.MustCompile(`<details id="limits-folded"( hidden)?>\s*<summary>(.*?)</summary>`)
+	for _, c := range []struct {
+		half, below int
+		shown       int
+		says        string
+	}{
+		{3, 0, 3, ""},
+		{0, 2, 0, "2 more, all below 50 %"},
+		{3, 130, 3, "130 more, all below 50 %"},
+		{debugpage.LimitRows + 5, 0, debugpage.LimitRows, "5 more"},
+		{debugpage.LimitRows + 5, 3, debugpage.LimitRows, "8 more"},
+	} {
+		s := &debugpage.Stats{}
+		for i := range c.half + c.below {
+			r := row(0, fmt.Sprint("r", i), "", 0, 499+i)
+			if r.Limit = 1000; i >= c.below {
+				r.Total.Bytes = 500 + i
+			} else {
+				r.Total.Bytes = i
+			}
+			s.Contexts = append(s.Contexts, r)
+		}
+		debugpage.AddLimits(s)
+		page := debugpage.PageOf(s)
+		got := fold.FindStringSubmatch(page)
+		if got == nil || (got[1] != "") != (c.says == "") || c.says != "" && got[2] != c.says {
+			t.Errorf("%d and %d below: %q, want %q", c.half, c.below, got, c.says)
+		}
+		before, _, _ := strings.Cut(page[strings.Index(page, `id="limits"`):], `<details id="limits-folded"`)
+		if n := len(rows.FindAllString(before, -1)); n != c.shown {
+			t.Errorf("%d and %d below: %d rows show, want %d", c.half, c.below, n, c.shown)
+		}
+		if len(s.Limits)+s.MoreLimits != c.half+c.below || len(s.Limits) > 100 {
+			t.Errorf("%d limits and %d more", len(s.Limits), s.MoreLimits)
+		}
+	}
+}
+
+// TestPageGroups is a program with many contexts of a name.
+func TestPageGroups(t *testing.T) {
+	s := fake()
+	group := row(0, "request", "", 0, 40<<20)
+	group.Siblings, group.Children, group.Contexts, group.More, group.MoreBytes = 1500, 1500, 1500, 1497, 34<<20
+	s.Contexts = append(s.Contexts, group)
+	for i, used := range []int{3 << 20, 2 << 20, 1 << 20} {
+		r := row(1, "request", fmt.Sprint(i), used, used)
+		if r.Limit = 4 << 20; i == 2 {
+			r.Limit = 0
+		}
 		s.Contexts = append(s.Contexts, r)
 	}
 	page := pageOf(t, s)
-	rows := tablesOf(t, page)["limits"]
-	if len(rows) != debugpage.LimitRows {
-		t.Fatalf("%d limits", len(rows))
+	tables := tablesOf(t, page)
+	got := ""
+	for _, row := range append(tables["contexts"][3:5], tables["limits"]...) {
+		got += strings.Join(row, "|") + "\n"
 	}
-	if rows[len(rows)-1][3] == "0 B" || !regexp.MustCompile(`<p class="note more">[56] more`).MatchString(page) { // GOMEMLIMIT may be one
-		t.Errorf("the last is %q", rows[len(rows)-1])
+	if want := `request ×1,500 1,497 more below with 34.0 MiB|40.0 MiB||40.0 MiB|–|1,500|||1 min 30 s
+request[0]|3.0 MiB|3.0 MiB|3.0 MiB|4.0 MiB|1|0|4|1 min 30 s
+sessions|cache|90.1 %|901 objects|1,000 objects|–
+server/conn[17]|context|80.0 %|4.0 MiB|5.0 MiB|–
+request ×1,500request[0] 75.0 %request[1] 50.0 %|fullest context|75.0 %|3.0 MiB|4.0 MiB|–
+frames, idle|pool|11.7 %|121 KiB|1.0 MiB|–
+`; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	// One that has a limit is no group of limits.
+	s.Contexts[len(s.Contexts)-2].Limit = 0
+	if l := debugpage.Collect(s).Limits[2]; l.Name != "request[0]" || l.Siblings != 0 || l.Members != nil {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestPageLeaks has the leaks in front, and their number above all.
+func TestPageLeaks(t *testing.T) {
+	for n, want := range map[int]string{2: `class="badge tag">5</span>`, 1: `class="badge tag">3</span>`, 0: `class="badge">none</span>`} {
+		s := fake()
+		s.Leaks = s.Leaks[:n]
+		page := pageOf(t, s)
+		head, _, _ := strings.Cut(page, "<main>")
+		if !strings.Contains(head, want) {
+			t.Errorf("of %d findings the head has no %s", n, want)
+		}
+		if m := section.FindStringSubmatch(page); m == nil || m[1] != "leaks" {
+			t.Errorf("the first section is %q", m)
+		}
 	}
 }

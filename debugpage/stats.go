@@ -24,6 +24,8 @@ type Stats struct {
 	memctx.Snapshot
 	Unlisted      int // contexts in trees of which not even the root is listed
 	UnlistedBytes int
+	Limits        []Limit // what has a bound, at most 100, the fullest in front
+	MoreLimits    int     // that are not listed
 	History       History
 	Took          time.Duration // to collect all this, which tells pollers how far apart to ask
 }
@@ -36,6 +38,19 @@ type Totals struct {
 	WarmBytes    int // in chunks of warm arenas that wait for the next context
 	CacheBytes   int // in all slabs of the caches
 	IdleBytes    int // what the idle objects of pools count as
+}
+
+// A Limit is what has a bound, and how much of it is used. Contexts of a group are one,
+// with the figures of the fullest.
+type Limit struct {
+	Kind     string // "process", "context", "cache" or "pool", whose idle objects are meant
+	Name     string // of contexts the path
+	Unit     string // "bytes" or "objects"
+	Used     int64
+	Limit    int64
+	Reserve  int64   // of a context: what it has set aside in the limits above it
+	Siblings int     // in the group; 0: there is none
+	Members  []Limit `json:",omitempty"` // of the group: the 10 that are fullest, in this order
 }
 
 // Process has figures of the Go runtime, from runtime/metrics.

@@ -43,7 +43,7 @@ func TestStatsFields(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Format", "Process", "Totals", "Time", "Contexts", "Names", "Caches", "Pools", "Leaks", "Unlisted", "UnlistedBytes", "History", "Took"} {
+	for _, name := range []string{"Format", "Process", "Totals", "Time", "Contexts", "Names", "Caches", "Pools", "Leaks", "Unlisted", "UnlistedBytes", "Limits", "MoreLimits", "History", "Took"} {
 		if _, ok := v[name]; !ok {
 			t.Errorf("there is no field %s", name)
 		}
@@ -96,6 +96,23 @@ func TestListAtMost(t *testing.T) {
 					x.Path, listed[x.Path], x.More, x.Children, x.Own.Bytes, bytes[x.Path], x.MoreBytes, x.Total.Bytes)
 			}
 		}
+	}
+}
+
+// TestListAtMostGroups keeps what stands beside a group, before what is in it.
+func TestListAtMostGroups(t *testing.T) {
+	group := row(0, "request", "", 0, 300)
+	group.Siblings, group.Children = 3, 3
+	inner := row(2, "item", "", 0, 90)
+	inner.Siblings, inner.Children = 9, 9
+	all := []memctx.Row{group, row(1, "request", "1", 10, 100), inner, row(3, "item", "", 90, 90), row(1, "request", "2", 200, 200),
+		row(0, "small", "", 1, 2), row(1, "below", "", 1, 1)}
+	kept := debugpage.ListAtMost(4, all)
+	if len(kept) != 4 || kept[0].More != 1 || kept[0].MoreBytes != 100 || kept[1].Ident != "2" || kept[2].Name != "small" || kept[3].Name != "below" {
+		t.Errorf("%+v", kept)
+	}
+	if kept = debugpage.ListAtMost(5, all); len(kept) != 5 || kept[1].Ident != "1" || kept[1].More != 9 {
+		t.Errorf("%+v", kept)
 	}
 }
 

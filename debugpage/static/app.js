@@ -4,6 +4,7 @@ import { copy } from "./copy.js";
 import { setText } from "./dom.js";
 import { asText } from "./text.js";
 import * as header from "./panel_header.js";
+import * as leaks from "./panel_leaks.js";
 import * as historyPanel from "./panel_history.js";
 import * as icicle from "./panel_icicle.js";
 import * as limits from "./panel_limits.js";
@@ -11,9 +12,8 @@ import * as names from "./panel_names.js";
 import * as ranked from "./panel_ranked.js";
 import * as caches from "./panel_caches.js";
 import * as pools from "./panel_pools.js";
-import * as leaks from "./panel_leaks.js";
 
-const panels = [header, historyPanel, icicle, limits, names, ranked, caches, pools, leaks];
+const panels = [header, leaks, historyPanel, icicle, limits, names, ranked, caches, pools];
 const format = "haven/1";
 const every = 2000; // milliseconds
 

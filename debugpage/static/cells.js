@@ -18,6 +18,23 @@ export function pathCell(s, ...tags) {
   return { ...named(s, ...tags), make: () => [...broken(s), ...tagged(tags)] };
 }
 
+const opened = new Set(); // keys of the groups that somebody opened
+
+// groupCell is the first cell of a row that stands for a group: a click lists the
+// fullest of it.
+export function groupCell(s, key, members) {
+  return {
+    shows: `group ${s} ${JSON.stringify(members)}`,
+    make: () => {
+      const d = el("details", { class: "group" }, el("summary", {}, ...broken(s)),
+        el("ol", {}, ...members.map((m) => el("li", {}, ...broken(m.Name), ` ${share(m.Used, m.Limit)}`))));
+      d.open = opened.has(key);
+      d.addEventListener("toggle", () => d.open ? opened.add(key) : opened.delete(key));
+      return [d];
+    },
+  };
+}
+
 function broken(path) {
   return path.split("/").flatMap((part, i) => i === 0 ? [part] : ["/", el("wbr"), part]);
 }

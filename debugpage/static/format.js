@@ -50,7 +50,8 @@ export function duration(ns) {
   return `${Math.floor(s / 86400)} d ${Math.floor(s % 86400 / 3600)} h`;
 }
 
-// label returns a context's part of its path.
+// label returns a context's part of its path, or what a group is.
 export function label(row) {
+  if (row.Siblings > 0) return `${row.Name} ×${count(row.Siblings)}`;
   return row.Ident === "" ? row.Name : `${row.Name}[${row.Ident}]`;
 }

@@ -6,7 +6,7 @@
 import { bytes, count, duration, share } from "./format.js";
 import { el, set, setText } from "./dom.js";
 import { exactBytes } from "./cells.js";
-import { find, grow, path } from "./tree.js";
+import { find, grow, isGroup, path } from "./tree.js";
 import { layout } from "./icicle_layout.js";
 
 const panel = document.getElementById("contexts");
@@ -53,7 +53,7 @@ function draw() {
   if (wantedKey === null || find(top, wantedKey).key !== wantedKey) wantedKey = currentKey; // it is gone
   if (!boxes.has(hoverKey)) hoverKey = null;
 
-  const rows = Math.max(...list.map((b) => b.level)) + 1;
+  const rows = Math.max(...list.map((b) => b.row)) + 1;
   set(picture, "width", width);
   set(picture, "height", rows * rowHeight);
   for (const b of list) {
@@ -94,7 +94,8 @@ function nearest(key) {
 
 function element(key) {
   return el("svg", { class: "box", role: "treeitem", "data-key": key, height: rowHeight - 2 },
-    el("rect", { class: "fill", width: "100%", height: "100%" }),
+    el("rect", { class: "ground", width: "100%", height: "100%" }),
+    el("rect", { class: "fill", height: "100%" }),
     el("rect", { class: "limit-track", width: "100%", height: 3, y: rowHeight - 5 }),
     el("rect", { class: "limit-used", height: 3, y: rowHeight - 5 }),
     el("text", { x: 8, y: 18 }),
@@ -104,7 +105,7 @@ function element(key) {
 function update(e, b) {
   const w = Math.max(b.width - (b.level === 0 ? 0 : 1), 1);
   set(e, "x", b.x.toFixed(2));
-  set(e, "y", b.level * rowHeight);
+  set(e, "y", b.row * rowHeight);
   set(e, "width", w.toFixed(2));
   set(e, "tabindex", b.key === currentKey ? 0 : -1);
   set(e, "aria-level", b.level + 1);
@@ -113,8 +114,9 @@ function update(e, b) {
   set(e, "aria-label", words(b));
   if (!b.rest && (b.node.children.length > 0 || b.node.more > 0)) set(e, "aria-expanded", above.has(b.key));
   else e.removeAttribute("aria-expanded");
-  const [fill, track, used, text, ring] = e.children;
-  set(fill, "class", b.rest ? "fill rest" : `fill own-${tint(b.node)}${b.node.row?.Deleted ? " held" : ""}`);
+  const [, fill, track, used, text, ring] = e.children;
+  set(fill, "class", b.rest ? "fill rest" : isGroup(b.node) ? "fill group" : `fill own-${tint(b.node)}${b.node.row?.Deleted ? " held" : ""}`);
+  set(fill, "width", (w * b.part).toFixed(2));
   const limit = b.rest ? 0 : b.node.row?.Limit ?? 0;
   const full = limit > 0 ? Math.min(b.node.bytes / limit, 1) : 0;
   set(track, "visibility", limit > 0 ? "visible" : "hidden");
@@ -152,10 +154,17 @@ function words(b) {
   const part = top.bytes > 0 ? `, ${share(bytesOf(b), top.bytes)} of all` : "";
   if (b.rest) return `${nameOf(b)} below ${b.node.label}, ${bytes(b.rest.bytes)}${part}`;
   const r = b.node.row;
+  if (isGroup(b.node)) return `${b.node.label}, ${bytes(b.node.bytes)}${part}, ${count(b.node.contexts)} contexts${largest(b.node, ", the largest ")}`;
   return `${b.node.label}, ${bytes(b.node.bytes)}${part}` +
     (b.node.contexts > 1 ? `, ${bytes(b.node.own)} its own, ${count(b.node.contexts - 1)} contexts below` : "") +
     (r?.Limit ? `, ${share(b.node.bytes, r.Limit)} of its limit` : "") +
     (r?.Deleted ? ", deleted and held by a lease" : "");
+}
+
+// largest says which context of a group is the largest, if one is listed.
+function largest(n, before) {
+  const first = n.children[0];
+  return first ? `${before}${first.label} with ${bytes(first.bytes)}` : "";
 }
 
 function drawCrumbs(zoom) {
@@ -188,7 +197,8 @@ function drawDetail() {
   } else {
     const n = b.node, r = n.row;
     add("with all below", exactBytes(n.bytes), ` (${share(n.bytes, top.bytes)})`);
-    add("own", exactBytes(n.own));
+    if (isGroup(n)) add("largest", largest(n, ""));
+    else add("own", exactBytes(n.own));
     if (r) {
       add("peak", exactBytes(r.Total.HighWater));
       if (r.Limit) add("limit", exactBytes(r.Limit), ` (${share(n.bytes, r.Limit)} used)`);
@@ -196,7 +206,9 @@ function drawDetail() {
       add("chunks", count(r.Total.Chunks));
     }
     add("contexts", count(n.contexts));
-    if (r) {
+    if (isGroup(n)) {
+      add("oldest", duration(r.Age));
+    } else if (r) {
       add("leases", count(r.Leases));
       add("resets", count(r.Resets));
       add("age", duration(r.Age));

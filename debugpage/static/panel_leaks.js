@@ -2,13 +2,17 @@
 // stack somebody opened stays open.
 
 import { count, duration } from "./format.js";
-import { el } from "./dom.js";
+import { el, setText } from "./dom.js";
 import { exactBytes } from "./cells.js";
 
 const articles = new Map(); // by what finds are told apart by
 
 export function render(s) {
   const list = document.getElementById("leak-list");
+  const found = s.Leaks.reduce((sum, leak) => sum + leak.Count, 0);
+  const badge = document.getElementById("leak-count");
+  setText(badge, found > 0 ? count(found) : "none");
+  badge.classList.toggle("tag", found > 0);
   if (articles.size === 0) list.replaceChildren(); // those that the server made
   const seen = new Set();
   for (const leak of s.Leaks) {
@@ -31,7 +35,8 @@ export function render(s) {
     a.remove();
     articles.delete(key);
   }
-  document.querySelector("#leaks .empty").hidden = s.Leaks.length > 0;
+  list.hidden = found === 0;
+  document.querySelector("#leaks .empty").hidden = found > 0;
 }
 
 function article(leak) {

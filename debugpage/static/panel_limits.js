@@ -1,40 +1,35 @@
-// What has a bound, what is nearest to its own in front. The package's
-// panel_limits.go makes the same.
+// What has a bound, what is nearest to its own in front. What is not half used is
+// folded away. The package's panel_limits.go makes the same.
 
 import { count } from "./format.js";
-import { fillPanel } from "./dom.js";
-import { bytesCell, countCell, gauge, none, pathCell, text } from "./cells.js";
+import { fill } from "./dom.js";
+import { bytesCell, countCell, gauge, groupCell, none, pathCell, text } from "./cells.js";
 
 const most = 12;
 
-export function limits(s) {
-  const list = [];
-  const add = (kind, name, unit, used, limit, reserved = 0) => {
-    if (limit > 0) list.push({ kind, name, unit, used, limit, reserved, near: used >= limit - Math.trunc(limit / 5) });
-  };
-  add("process", "GOMEMLIMIT", "bytes", s.Process.Mapped, s.Process.MemoryLimit);
-  for (const c of s.Contexts) add("context", c.Path, "bytes", c.Total.Bytes, c.Limit, c.Reserve);
-  for (const c of s.Caches) add("cache", c.Name, "objects", c.InUse, c.Capacity);
-  for (const p of s.Pools) {
-    add("pool", `${p.Name}, idle`, "objects", p.Idle, p.Max);
-    add("pool", `${p.Name}, idle`, "bytes", p.Bytes, p.MaxBytes);
-  }
-  list.sort((a, b) => b.used / b.limit - a.used / a.limit);
-  return list;
-}
+export const name = (l) => l.Siblings ? `${l.Name} ×${count(l.Siblings)}` : l.Kind === "pool" ? `${l.Name}, idle` : l.Name;
 
 export function render(s) {
   const panel = document.getElementById("limits");
-  const list = limits(s);
-  const number = (l, n) => l.unit === "bytes" ? bytesCell(n) : countCell(n, " objects");
-  fillPanel(panel, list.slice(0, most).map((l) => ({
-    class: l.near ? "near" : "",
+  const half = s.Limits.filter((l) => l.Used >= l.Limit - Math.trunc(l.Limit / 2)).length;
+  const shown = Math.min(half, most);
+  const [table, rest] = panel.querySelectorAll("tbody");
+  fill(table, s.Limits.slice(0, shown).map(row));
+  fill(rest, s.Limits.slice(shown).map(row));
+  table.closest(".scroll").hidden = shown === 0;
+  const folded = document.getElementById("limits-folded");
+  folded.hidden = s.Limits.length === shown;
+  folded.querySelector("summary").textContent = `${count(s.Limits.length - shown + s.MoreLimits)} more${shown === half ? ", all below 50 %" : ""}`;
+  panel.querySelector(".empty").hidden = s.Limits.length > 0;
+}
+
+function row(l) {
+  const number = (n) => l.Unit === "bytes" ? bytesCell(n) : countCell(n, " objects");
+  return {
+    class: l.Used >= l.Limit - Math.trunc(l.Limit / 5) ? "near" : "",
     cells: [
-      pathCell(l.name), text(l.kind), gauge(l.used, l.limit), number(l, l.used), number(l, l.limit),
-      l.reserved ? bytesCell(l.reserved) : none,
+      l.Members ? groupCell(name(l), l.Name, l.Members) : pathCell(name(l)), text(l.Members ? `fullest ${l.Kind}` : l.Kind),
+      gauge(l.Used, l.Limit), number(l.Used), number(l.Limit), l.Reserve ? bytesCell(l.Reserve) : none,
     ],
-  })));
-  const more = panel.querySelector(".more");
-  more.hidden = list.length <= most;
-  more.textContent = `${count(list.length - most)} more, with more room.`;
+  };
 }

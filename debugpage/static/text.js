@@ -3,7 +3,7 @@
 
 import { bytes, count, duration, label, share } from "./format.js";
 import { describe } from "./panel_header.js";
-import { limits } from "./panel_limits.js";
+import { name } from "./panel_limits.js";
 import { ranked } from "./panel_names.js";
 import { largest } from "./panel_ranked.js";
 import { dropped } from "./panel_pools.js";
@@ -19,10 +19,11 @@ export function asText(s) {
     `idle         ${bytes(t.IdleBytes)} in pools`,
     `Go heap      ${bytes(p.Heap)}, goal ${bytes(p.HeapGoal)}, mapped ${bytes(p.Mapped)}`,
     `GC CPU       ${share(p.GCCPU, 1)} since the start, ${count(p.GCCycles)} cycles`,
+    ...leaks(s),
     ...section("Memory contexts", ["context", "with all below", "own", "peak", "limit", "contexts", "age"], tree(s)),
-    ...section("Limits", ["of", "kind", "share", "used", "limit"], limits(s).map((l) => {
-      const show = l.unit === "bytes" ? bytes : (n) => `${count(n)} objects`;
-      return [l.name, l.kind, share(l.used, l.limit), show(l.used), show(l.limit)];
+    ...section("Limits", ["of", "kind", "share", "used", "limit"], s.Limits.map((l) => {
+      const show = l.Unit === "bytes" ? bytes : (n) => `${count(n)} objects`;
+      return [name(l), l.Kind, share(l.Used, l.Limit), show(l.Used), show(l.Limit)];
     })),
     ...section("Contexts by name", ["name", "bytes", "live", "held", "largest", "created", "deleted", "abandoned", "dropped", "refused", "warm"],
       ranked(s).map((n) => [n.Name, bytes(n.Bytes), count(n.Live), count(n.Held), bytes(n.HighWater), count(n.Created),
@@ -35,7 +36,6 @@ export function asText(s) {
     ...section("Pools", ["name", "of", "hit rate", "hits", "misses", "in use", "idle", "idle bytes", "dropped"],
       s.Pools.map((x) => [x.Name, x.Type, share(x.Hits, x.Hits + x.Misses), count(x.Hits), count(x.Misses),
         count(x.InUse), count(x.Idle), bytes(x.Bytes), count(dropped(x))])),
-    ...leaks(s),
     "",
   ].join("\n");
 }

@@ -4,8 +4,8 @@ import { label } from "./format.js";
 
 // A node is {key, label, bytes, own, contexts, children, more, moreBytes, row,
 // parent}. The key says which context it is from one answer to the next: the
-// labels from the root down, and which of several siblings with the same label.
-// The node above several roots has no row.
+// labels from the root down, that of a group without its number, and which of several
+// siblings with the same label. The node above several roots has no row.
 
 // grow returns the top node: the root if there is one only, otherwise one that
 // stands for all.
@@ -20,7 +20,7 @@ export function grow(s) {
   for (const row of s.Contexts) {
     const parent = places[row.Depth];
     const name = label(row);
-    const plain = parent.key + JSON.stringify(name);
+    const plain = parent.key + JSON.stringify(row.Siblings > 0 ? `${row.Name} ×` : name);
     const nth = seen.get(plain) ?? 0;
     seen.set(plain, nth + 1);
     const n = node(`${plain}${nth}`, name, row, parent);
@@ -36,6 +36,9 @@ export function grow(s) {
   }
   return top;
 }
+
+// isGroup reports whether a node stands for many contexts of one name.
+export const isGroup = (n) => n.row?.Siblings > 0;
 
 function node(key, name, row, parent) {
   return {

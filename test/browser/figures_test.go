@@ -6,9 +6,11 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/haven-mem/haven/check"
 	"github.com/haven-mem/haven/memctx"
 	"github.com/haven-mem/haven/pool"
@@ -133,31 +135,37 @@ func TestContexts(t *testing.T) {
 		}
 		return want
 	})
-	equal(b, "limits", rowsOf("limits"), func() map[string][]float64 {
+	equal(b, "limits", strings.Replace(rowsOf("limits"), `tbody tr")]`, `tbody tr")].filter((tr) => !tr.querySelector("details"))`, 1), func() map[string][]float64 {
 		type limited struct {
 			name        string
 			used, limit int
 		}
-		x := s.sessions.Stats()
-		list := []limited{{"sessions", x.InUse, x.Capacity}}
+		x, p, f := s.sessions.Stats(), s.encoders.Stats(), s.frames.Stats()
+		list := []limited{{"sessions", x.InUse, x.Capacity}, {"encoders, idle", p.Idle, p.Max}, {"frames, idle", f.Bytes, f.MaxBytes}}
 		for _, c := range contexts() {
-			if c.Limit > 0 {
+			if c.Limit > 0 && c.Name != "conn" { // which are a group, see TestGroups
 				list = append(list, limited{c.Path, c.Total.Bytes, c.Limit})
 			}
 		}
-		slices.SortStableFunc(list, func(a, b limited) int {
-			return cmp.Compare(float64(b.used)/float64(b.limit), float64(a.used)/float64(a.limit))
-		})
 		want := map[string][]float64{}
-		for _, l := range list[:12] {
+		for _, l := range list {
 			want[l.name] = floats([]int{l.used, l.limit})
 		}
 		return want
 	})
 
 	// What the icicle says of one box, and how wide it is.
-	first := s.conns[18]
-	for c, label := range map[*memctx.Context]string{s.server: "server", s.index: "index", first: "conn[18]", s.held: "request[GET /report]"} {
+	for _, x := range []struct {
+		c     *memctx.Context
+		label string
+	}{{s.index, "index"}, {s.server, "server"}, {s.conns[18], "conn[18]"}, {s.held, "request[GET /report]"}} {
+		c, label, all := x.c, x.label, total()
+		if c == s.conns[18] {
+			b.run(chromedp.Click("#icicle-boxes .box[aria-label^='conn ×40,']", chromedp.ByQuery))
+		}
+		if c == s.conns[18] || c == s.held {
+			all = float64(s.server.Stats().Total.Bytes - s.server.Stats().Own.Bytes)
+		}
 		box := fmt.Sprintf("document.querySelector(`#icicle-boxes .box[aria-label^=%q]`)", label+",")
 		eval[any](b, box+`.focus()`)
 		want := c.Stats()
@@ -176,9 +184,9 @@ func TestContexts(t *testing.T) {
 			t.Errorf("%s: the state is %q", label, got["state"])
 		}
 		width := eval[float64](b, box+`.getBoundingClientRect().width`)
-		all := eval[float64](b, `document.querySelector("#icicle-boxes").getBoundingClientRect().width`)
-		if exact := all * float64(want.Total.Bytes) / total(); math.Abs(width-exact) > 6 { // the narrowest boxes are widened
-			t.Errorf("the box of %s is %.1f wide of %.1f, and its bytes are %.1f", label, width, all, exact)
+		whole := eval[float64](b, `document.querySelector("#icicle-boxes").getBoundingClientRect().width`)
+		if exact := whole * float64(want.Total.Bytes) / all; math.Abs(width-exact) > 6 { // the narrowest boxes are widened
+			t.Errorf("the box of %s is %.1f wide of %.1f, and its bytes are %.1f", label, width, whole, exact)
 		}
 	}
 }

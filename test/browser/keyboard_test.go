@@ -51,7 +51,7 @@ func TestKeyboard(t *testing.T) {
 		if n := eval[int](b, `document.querySelectorAll("#icicle-boxes [tabindex='0']").length`); n != 1 {
 			t.Fatalf("after %q, %d boxes are in the tab order", key, n)
 		}
-		if said := eval[string](b, `document.querySelector("#icicle-detail code").textContent`); !strings.HasSuffix(said, focused) {
+		if said := eval[string](b, `document.querySelector("#icicle-detail code").textContent`); said != "server/conn" && !strings.HasSuffix(said, focused) {
 			t.Fatalf("after %q the details are of %s", key, said)
 		}
 	}
@@ -67,19 +67,23 @@ func TestKeyboard(t *testing.T) {
 	step(keyEnd, "jobs", top)
 	step(keyLeft, "index", top)
 	step(keyLeft, "server", top)
-	step(keyDown, "conn[18]", top)
+	step(keyDown, "conn ×40", top)
 	if ring := eval[string](b, `getComputedStyle(document.activeElement.querySelector(".ring")).stroke`); ring == "none" {
 		t.Error("the focus does not show")
 	}
-	step(keyEnter, "conn[18]", "all contexts > server > conn[18]")
+	step(keyDown, "conn ×40", top) // what is in a group shows when it is opened
+	step(keyEnter, "conn ×40", "all contexts > server > conn ×40")
+	step(keyDown, "conn[18]", "all contexts > server > conn ×40")
+	step(keyEnter, "conn[18]", "all contexts > server > conn ×40 > conn[18]")
 	if w := eval[float64](b, `document.activeElement.getBoundingClientRect().width / document.getElementById("icicle-boxes").getBoundingClientRect().width`); w < 0.99 {
 		t.Errorf("the box that is zoomed to has %.2f of the width", w)
 	}
 	b.tick()
-	step(keyDown, "request[POST /import]", "all contexts > server > conn[18]")
-	step(keyUp, "conn[18]", "all contexts > server > conn[18]")
-	step(keyUp, "conn[18]", "all contexts > server > conn[18]") // nothing above is shown
-	step(keyEscape, "conn[18]", "all contexts > server")
+	step(keyDown, "request[POST /import]", "all contexts > server > conn ×40 > conn[18]")
+	step(keyUp, "conn[18]", "all contexts > server > conn ×40 > conn[18]")
+	step(keyUp, "conn[18]", "all contexts > server > conn ×40 > conn[18]") // nothing above is shown
+	step(keyEscape, "conn[18]", "all contexts > server > conn ×40")
+	step(keyEscape, "conn ×40", "all contexts > server")
 	step(keyUp, "server", "all contexts > server")
 	step(" ", "server", top) // the first row leads out
 	step(keyEscape, "server", top)

@@ -34,15 +34,15 @@ func TestManyContexts(t *testing.T) {
 	}
 	b.toIcicle()
 	b.press(keyDown, keyDown)
-	if f := b.focused(); f != "group[0]" {
+	if f := b.focused(); f != "group ×100" {
 		t.Errorf("the focus is on %s", f)
 	}
 	b.press(keyEnter, keyDown)
-	// Those that are not listed and those without a byte share a box.
-	if f := b.focused(); f != "1" { // of "1,000 contexts below group[0]"
-		t.Errorf("below is %s", f)
+	if f := b.focused(); f != "group[0]" {
+		t.Errorf("in the group the focus is on %s", f)
 	}
-	if f := eval[string](b, `document.activeElement.getAttribute("aria-label")`); f != "1,000 contexts below group[0], 0 B, 0.0 % of all" {
+	b.press(keyEnter, keyDown)
+	if f := eval[string](b, `document.activeElement.getAttribute("aria-label")`); f != "member ×1,000, 0 B, 0.0 % of all, 1,000 contexts, the largest member with 0 B" {
 		t.Errorf("below is %s", f)
 	}
 	b.until("the page waits", `window.pending.size === 1`)
