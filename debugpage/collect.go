@@ -41,6 +41,9 @@ func totals(s *memctx.Snapshot) Totals {
 	for _, p := range s.Pools {
 		t.IdleBytes += p.Bytes
 	}
+	for _, l := range s.Leaks {
+		t.Leaks += l.Count
+	}
 	return t
 }
 

@@ -39,15 +39,10 @@ type view struct {
 	Largest []memctx.Row
 
 	LimitsShown limitsView
-	LeakCount   uint64
 }
 
 func newView(s *Stats) *view {
-	v := &view{Stats: s, Tree: newTreeView(s), ByName: rankNames(s), Largest: rankContexts(s), LimitsShown: newLimitsView(s)}
-	for _, l := range s.Leaks {
-		v.LeakCount += l.Count
-	}
-	return v
+	return &view{Stats: s, Tree: newTreeView(s), ByName: rankNames(s), Largest: rankContexts(s), LimitsShown: newLimitsView(s)}
 }
 
 // whole returns the integer that a template has in hand.

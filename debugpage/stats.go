@@ -34,10 +34,11 @@ type Stats struct {
 // included.
 type Totals struct {
 	Contexts     int
-	ContextBytes int // in chunks of contexts
-	WarmBytes    int // in chunks of warm arenas that wait for the next context
-	CacheBytes   int // in all slabs of the caches
-	IdleBytes    int // what the idle objects of pools count as
+	ContextBytes int    // in chunks of contexts
+	WarmBytes    int    // in chunks of warm arenas that wait for the next context
+	CacheBytes   int    // in all slabs of the caches
+	IdleBytes    int    // what the idle objects of pools count as
+	Leaks        uint64 // how often the leak finder found something
 }
 
 // A Limit is what has a bound, and how much of it is used. Contexts of a group are one,

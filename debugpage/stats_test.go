@@ -31,7 +31,7 @@ func TestStatsRoundTrip(t *testing.T) {
 	if got.Format != "haven/1" || got.Process.Go != runtime.Version() || got.Took <= 0 || len(got.History.Series) != 6 {
 		t.Errorf("beside the snapshot: %+v", got)
 	}
-	if want := (debugpage.Totals{Contexts: 5, ContextBytes: 6 << 20, WarmBytes: 77 << 10, CacheBytes: 65536, IdleBytes: 123456}); got.Totals != want {
+	if want := (debugpage.Totals{Contexts: 5, ContextBytes: 6 << 20, WarmBytes: 77 << 10, CacheBytes: 65536, IdleBytes: 123456, Leaks: 5}); got.Totals != want {
 		t.Errorf("the totals are %+v, want %+v", got.Totals, want)
 	}
 }

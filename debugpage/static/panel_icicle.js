@@ -170,7 +170,10 @@ function largest(n, before) {
 function drawCrumbs(zoom) {
   const list = path(zoom);
   const shows = JSON.stringify(list.map((n) => n.key));
-  if (crumbs.dataset.shows === shows) return;
+  if (crumbs.dataset.shows === shows) {
+    list.forEach((n, i) => setText(crumbs.children[i].firstElementChild, n.label)); // a group may have another number
+    return;
+  }
   const hadFocus = crumbs.contains(document.activeElement);
   crumbs.dataset.shows = shows;
   crumbs.replaceChildren(...list.map((n) => {

@@ -9,10 +9,10 @@ const articles = new Map(); // by what finds are told apart by
 
 export function render(s) {
   const list = document.getElementById("leak-list");
-  const found = s.Leaks.reduce((sum, leak) => sum + leak.Count, 0);
+  const found = s.Totals.Leaks > 0;
   const badge = document.getElementById("leak-count");
-  setText(badge, found > 0 ? count(found) : "none");
-  badge.classList.toggle("tag", found > 0);
+  setText(badge, found ? count(s.Totals.Leaks) : "none");
+  badge.classList.toggle("tag", found);
   if (articles.size === 0) list.replaceChildren(); // those that the server made
   const seen = new Set();
   for (const leak of s.Leaks) {
@@ -35,8 +35,8 @@ export function render(s) {
     a.remove();
     articles.delete(key);
   }
-  list.hidden = found === 0;
-  document.querySelector("#leaks .empty").hidden = found > 0;
+  list.hidden = !found;
+  document.querySelector("#leaks .empty").hidden = found;
 }
 
 function article(leak) {

@@ -13,15 +13,15 @@ const noContexts = "There are no memory contexts. memctx.New makes one."
 var (
 	treeColumns = []column[memctx.Row]{
 		{heading{"BYTES", false, 0}, func(r *memctx.Row) string { return formatBytes(r.Total.Bytes) }},
-		{heading{"OWN", false, 2}, func(r *memctx.Row) string { return formatBytes(r.Own.Bytes) }},
+		{heading{"OWN", false, 2}, ofOne(func(r *memctx.Row) string { return formatBytes(r.Own.Bytes) })},
 		{heading{"PEAK", false, 3}, func(r *memctx.Row) string { return formatBytes(r.Total.HighWater) }},
 		{heading{"LIMIT", false, 1}, func(r *memctx.Row) string { return formatBound(r.Limit) }},
 		{heading{"FULL", false, 1}, func(r *memctx.Row) string { return formatShare(r.Total.Bytes, r.Limit) }},
 		{heading{"RESERVED", false, 8}, func(r *memctx.Row) string { return formatBound(r.Reserve) }},
 		{heading{"CHUNKS", false, 5}, func(r *memctx.Row) string { return formatCount(r.Total.Chunks) }},
 		{heading{"CONTEXTS", false, 6}, func(r *memctx.Row) string { return formatCount(r.Contexts) }},
-		{heading{"LEASES", false, 7}, func(r *memctx.Row) string { return formatCount(r.Leases) }},
-		{heading{"RESETS", false, 7}, func(r *memctx.Row) string { return formatCount(r.Resets) }},
+		{heading{"LEASES", false, 7}, ofOne(func(r *memctx.Row) string { return formatCount(r.Leases) })},
+		{heading{"RESETS", false, 7}, ofOne(func(r *memctx.Row) string { return formatCount(r.Resets) })},
 		{heading{"AGE", false, 4}, func(r *memctx.Row) string { return formatAge(r.Age) }},
 	}
 	treeOrders = []order[memctx.Row]{
@@ -63,7 +63,20 @@ var (
 	oldest = descending("age", func(r *memctx.Row) int64 { return int64(r.Age) })
 )
 
-// label returns a context's own part of its path.
+// groupRows is how many of a group are listed below it.
+const groupRows = 3
+
+// ofOne makes a cell that only contexts have, and groups have not.
+func ofOne(cell func(*memctx.Row) string) func(*memctx.Row) string {
+	return func(r *memctx.Row) string {
+		if r.Siblings > 0 {
+			return ""
+		}
+		return cell(r)
+	}
+}
+
+// label returns a context's own part of its path, or what all of a group are called.
 func label(r *memctx.Row) string {
 	if r.Ident == "" {
 		return r.Name
@@ -75,6 +88,8 @@ func label(r *memctx.Row) string {
 func contextRow(r *memctx.Row, cells []string, name string) row {
 	line := row{cells: cells, name: name}
 	switch {
+	case r.Siblings > 0:
+		line.note = fmt.Sprintf(" ×%d", r.Siblings)
 	case r.Deleted:
 		line.note = " (deleted)" // and held by a lease, or it would not be here
 		line.mark = faint
@@ -89,7 +104,7 @@ func remark(indent int, format string, args ...any) row {
 	return row{name: fmt.Sprintf(format, args...), indent: indent, mark: faint}
 }
 
-// treeTable sorts the children of each context.
+// treeTable sorts the children of each context. Of a group it lists the first few.
 func treeTable(s *debugpage.Stats, sort string) table {
 	t := table{columns: headings(treeColumns), last: "CONTEXT"}
 	// The rows come parents first. They are sorted all at once, and then dealt
@@ -112,16 +127,26 @@ func treeTable(s *debugpage.Stats, sort string) table {
 	// What is still to come, the next one last. A nil row stands for the remark
 	// that ends the children of a context.
 	type place struct {
-		row, of *memctx.Row
-		depth   int
+		row         *memctx.Row
+		depth       int
+		more, bytes int // of the remark
 	}
 	var stack []place
 	push := func(of *memctx.Row, depth int) {
-		if of != nil && of.More > 0 {
-			stack = append(stack, place{nil, of, depth})
+		below := children[of]
+		if of != nil {
+			p := place{depth: depth, more: of.More, bytes: of.MoreBytes}
+			for of.Siblings > 0 && len(below) > groupRows {
+				p.more++
+				p.bytes += below[len(below)-1].Total.Bytes
+				below = below[:len(below)-1]
+			}
+			if p.more > 0 {
+				stack = append(stack, p)
+			}
 		}
-		for _, r := range slices.Backward(children[of]) {
-			stack = append(stack, place{r, of, depth})
+		for _, r := range slices.Backward(below) {
+			stack = append(stack, place{row: r, depth: depth})
 		}
 	}
 	push(nil, 0)
@@ -129,7 +154,7 @@ func treeTable(s *debugpage.Stats, sort string) table {
 		p := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if p.row == nil {
-			t.rows = append(t.rows, remark(p.depth, "… %d more with %s", p.of.More, formatBytes(p.of.MoreBytes)))
+			t.rows = append(t.rows, remark(p.depth, "… %d more with %s", p.more, formatBytes(p.bytes)))
 			continue
 		}
 		line := contextRow(p.row, cellsOf(treeColumns, p.row), quoted(label(p.row)))
@@ -148,10 +173,11 @@ func rankedTable(s *debugpage.Stats, sort string) table {
 	columns := slices.Clone(rankedColumns)
 	columns[1].cell = func(r *memctx.Row) string { return formatShare(r.Own.Bytes, s.Totals.ContextBytes) }
 	t := table{columns: headings(columns), last: "CONTEXT"}
-	for _, r := range sorted(s.Contexts, rankedOrders, sort) {
+	listed := slices.DeleteFunc(slices.Clone(s.Contexts), func(r memctx.Row) bool { return r.Siblings > 0 })
+	for _, r := range sorted(listed, rankedOrders, sort) {
 		t.rows = append(t.rows, contextRow(r, cellsOf(columns, r), quoted(r.Path)))
 	}
-	if more := s.Totals.Contexts - len(s.Contexts); more > 0 && len(s.Contexts) > 0 {
+	if more := s.Totals.Contexts - len(listed); more > 0 && len(listed) > 0 {
 		t.rows = append(t.rows, remark(0, "… %d not listed", more))
 	}
 	return t

@@ -48,9 +48,11 @@ flags:
 
 In the tree BYTES, PEAK and CHUNKS are of a context with all below it, and OWN is
 its own part. In the list of contexts they are of the context alone, and TOTAL is
-with all below. K, M, G are powers of 1024 bytes. FULL is the share of the limit
-that is used, GC CPU the collector's share of the CPU time since the program's
-start. NO_COLOR turns colours off.
+with all below. Many contexts of one name are a row, NAME ×COUNT, with the first
+three below it; the share of their limits is that of the fullest. Limits that are
+not half used are only counted, unless they are sorted by name. K, M, G are powers
+of 1024 bytes. FULL is the share of the limit that is used, GC CPU the collector's
+share of the CPU time since the program's start. NO_COLOR turns colours off.
 
 The exit status is 0, 1 when the program could not be read to begin with, 2 for
 bad input, and 128 and the signal's number after a signal.

@@ -129,9 +129,13 @@ func (c *canvas) head(s *state) {
 	}
 	title := c.parts("haven top", s.target, quoted(p.Program), r.Time.Format("15:04:05"),
 		fmt.Sprintf("pid %d", p.PID), "up "+formatAge(p.Uptime), printable(p.Go))
+	leaks := "none"
+	if r.Totals.Leaks > 0 {
+		leaks = formatCount(r.Totals.Leaks)
+	}
 	sums := c.parts(
+		"leaks "+leaks,
 		fmt.Sprintf("contexts %d, %s + %s warm", r.Totals.Contexts, formatBytes(r.Totals.ContextBytes), formatBytes(r.Totals.WarmBytes)),
-		fmt.Sprintf("leaks %d", len(r.Leaks)),
 		"caches "+formatBytes(r.Totals.CacheBytes),
 		"idle in pools "+formatBytes(r.Totals.IdleBytes))
 	process := c.parts(

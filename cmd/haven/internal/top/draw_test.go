@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haven-mem/haven/debugpage"
 	"github.com/haven-mem/haven/memctx"
 )
 
@@ -148,7 +149,7 @@ func TestSortOrders(t *testing.T) {
 		{namesView, "created", []string{"request", "conn"}},
 		{namesView, "errors", []string{"request", "conn"}},
 		{namesView, "name", []string{`"\x1b`, "conn", "request"}},
-		{limitsView, "full", []string{"server/conn[17]", "buffers", "nodes", "server/conn[18]", "GOMEMLIMIT", "encoders", "server"}},
+		{limitsView, "full", []string{"server/conn[17]", "buffers", "nodes", `"server/\x1b`}},
 		{limitsView, "name", []string{"GOMEMLIMIT", "buffers", "encoders", "nodes", "server"}},
 		{cachesView, "bytes", []string{"sessions", "nodes"}},
 		{cachesView, "active", []string{"nodes", "sessions"}},
@@ -213,6 +214,61 @@ func TestTreeOrder(t *testing.T) {
 	}
 	if rows != len(s.Contexts) {
 		t.Errorf("%d rows of %d contexts whose depths make no tree", rows, len(s.Contexts))
+	}
+}
+
+// TestTreeGroups lists the first few of a group.
+func TestTreeGroups(t *testing.T) {
+	s := fixedStats()
+	group := memctx.Row{Stats: memctx.Stats{Name: "job", Path: "job", Contexts: 95, Age: time.Hour, Total: memctx.Usage{Bytes: 900 << 10}},
+		Siblings: 90, More: 85, MoreBytes: 50 << 10}
+	s.Contexts = []memctx.Row{group}
+	for i := range 5 {
+		used := (300 - 50*i) << 10
+		s.Contexts = append(s.Contexts, memctx.Row{Depth: 1, Stats: memctx.Stats{Name: "job", Ident: fmt.Sprint(4 - i), Path: fmt.Sprintf("job[%d]", 4-i),
+			Own: memctx.Usage{Bytes: used}, Total: memctx.Usage{Bytes: used}}})
+	}
+	s.Totals.Contexts = 95
+	for sort, want := range map[string]string{
+		"bytes": "job ×90|>job[4]|>job[3]|>job[2]|>… 87 more with 300K|… 7 more with 32.6K|",
+		"name":  "job ×90|>job[0]|>job[1]|>job[2]|>… 87 more with 600K|… 7 more with 32.6K|",
+	} {
+		got := ""
+		for _, r := range treeTable(s, sort).rows {
+			got += strings.Repeat(">", r.indent) + r.name + r.note + "|"
+		}
+		if got != want {
+			t.Errorf("by %s: %s\nwant %s", sort, got, want)
+		}
+	}
+	if cells := treeTable(s, "bytes").rows[0].cells; cells[0] != "900K" || cells[1] != "" {
+		t.Errorf("the group has %q", cells)
+	}
+	rows := rankedTable(s, "bytes").rows
+	if len(rows) != 6 || rows[0].name != "job[4]" || rows[5].name != "… 90 not listed" {
+		t.Errorf("ranked: %v", rows)
+	}
+}
+
+// TestLimitsFolded counts the limits that are not half used.
+func TestLimitsFolded(t *testing.T) {
+	last := func(s *debugpage.Stats, sort string) string {
+		rows := limitsTable(s, sort).rows
+		return rows[len(rows)-1].name
+	}
+	s := fixedStats()
+	for sort, want := range map[string]string{"full": "… 9 more, all below 50%", "name": "… 5 more"} {
+		if got := last(s, sort); got != want {
+			t.Errorf("by %s: %q, want %q", sort, got, want)
+		}
+	}
+	s.Limits = s.Limits[:3]
+	if got := last(s, "full"); got != "… 5 more" { // which may be half used
+		t.Errorf("of those that are half used: %q", got)
+	}
+	s.MoreLimits = 0
+	if got := last(s, "full"); got != "nodes" {
+		t.Errorf("of all: %q", got)
 	}
 }
 

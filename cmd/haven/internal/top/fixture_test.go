@@ -61,7 +61,7 @@ func fixedStats() *debugpage.Stats {
 			Program: "gateway", PID: 4711, Go: "go1.26.8", OS: "linux", Arch: "amd64", Uptime: 3*time.Hour + 12*time.Minute, Procs: 8,
 			Goroutines: 312, Heap: 123 << 20, HeapGoal: 200 << 20, Mapped: 250 << 20, MemoryLimit: 1 << 30, GCCycles: 99, GCCPU: 0.01299,
 		},
-		Totals: debugpage.Totals{Contexts: 1240, ContextBytes: 3_333_333, WarmBytes: 70_000, CacheBytes: 1 << 20, IdleBytes: 4096},
+		Totals: debugpage.Totals{Contexts: 1240, ContextBytes: 3_333_333, WarmBytes: 70_000, CacheBytes: 1 << 20, IdleBytes: 4096, Leaks: 37},
 		Snapshot: memctx.Snapshot{
 			Time: noon,
 			Contexts: []memctx.Row{
@@ -96,6 +96,22 @@ func fixedStats() *debugpage.Stats {
 			},
 		},
 		Unlisted: 7, UnlistedBytes: 33_333,
+		Limits: []debugpage.Limit{
+			{Kind: "context", Name: "server/conn[17]", Unit: "bytes", Used: 301_000, Limit: 310_000},
+			{Kind: "pool", Name: "buffers", Unit: "bytes", Used: 3072, Limit: 3500},
+			{Kind: "cache", Name: "nodes", Unit: "objects", Used: 4300, Limit: 5000},
+			{Kind: "context", Name: "server/" + evil, Unit: "bytes", Used: 600, Limit: 1000, Siblings: 30, Members: []debugpage.Limit{
+				{Kind: "context", Name: "server/" + evil + "[1]", Unit: "bytes", Used: 600, Limit: 1000},
+				{Kind: "context", Name: "server/" + evil + "[2]", Unit: "bytes", Used: 900, Limit: 2000},
+				{Kind: "context", Name: "server/" + evil + "[3]", Unit: "bytes", Used: 100, Limit: 1000},
+				{Kind: "context", Name: "server/" + evil + "[4]", Unit: "bytes", Used: 99, Limit: 1000},
+			}},
+			{Kind: "context", Name: "server/conn[18]", Unit: "bytes", Used: 1_999_000, Limit: 4 << 20, Reserve: 1 << 20},
+			{Kind: "process", Name: "GOMEMLIMIT", Unit: "bytes", Used: 250 << 20, Limit: 1 << 30},
+			{Kind: "pool", Name: "encoders", Unit: "objects", Used: 4, Limit: 64},
+			{Kind: "context", Name: "server", Unit: "bytes", Used: 2_300_300, Limit: 64 << 20},
+		},
+		MoreLimits: 5,
 	}
 	c := s.Contexts
 	c[1].Children, c[1].Contexts, c[1].More, c[1].MoreBytes = 1230, 1232, 1226, 0

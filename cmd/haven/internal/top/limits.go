@@ -1,36 +1,23 @@
 package top
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/haven-mem/haven/debugpage"
 )
 
-// A bound is something that has a limit.
-type bound struct {
-	kind        string // process, context, cache or pool
-	name        string
-	used, limit uint64
-	reserved    int  // of a context: bytes set aside in the limits above it
-	objects     bool // and not bytes
-}
-
-func (b *bound) amount(n uint64) string {
-	if b.objects {
-		return formatCount(n) + " obj"
-	}
-	return formatBytes(n)
-}
-
 var (
-	limitColumns = []column[bound]{
-		{heading{"FULL", false, 0}, func(b *bound) string { return formatShare(b.used, b.limit) }},
-		{heading{"USED", false, 0}, func(b *bound) string { return b.amount(b.used) }},
-		{heading{"LIMIT", false, 0}, func(b *bound) string { return b.amount(b.limit) }},
-		{heading{"RESERVED", false, 2}, func(b *bound) string { return formatBound(b.reserved) }},
-		{heading{"KIND", true, 1}, func(b *bound) string { return b.kind }},
+	limitColumns = []column[debugpage.Limit]{
+		{heading{"FULL", false, 0}, func(l *debugpage.Limit) string { return formatShare(l.Used, l.Limit) }},
+		{heading{"USED", false, 0}, func(l *debugpage.Limit) string { return amount(l, l.Used) }},
+		{heading{"LIMIT", false, 0}, func(l *debugpage.Limit) string { return amount(l, l.Limit) }},
+		{heading{"RESERVED", false, 2}, func(l *debugpage.Limit) string { return formatBound(l.Reserve) }},
+		{heading{"KIND", true, 1}, func(l *debugpage.Limit) string { return quoted(l.Kind) }},
 	}
-	limitOrders = []order[bound]{
-		descending("full", func(b *bound) float64 { return float64(b.used) / float64(b.limit) }),
-		byName(func(b *bound) string { return b.name }),
+	limitOrders = []order[debugpage.Limit]{
+		descending("full", func(l *debugpage.Limit) float64 { return float64(l.Used) / float64(l.Limit) }),
+		byName(func(l *debugpage.Limit) string { return l.Name }),
 	}
 	limitsView = &view{
 		name: "limits", title: "limits", key: 'i',
@@ -39,42 +26,47 @@ var (
 	}
 )
 
+func amount(l *debugpage.Limit, n int64) string {
+	if l.Unit == "objects" {
+		return formatCount(n) + " obj"
+	}
+	return formatBytes(n)
+}
+
+// limitsTable lists limits, and below a group the fullest of it. Those that are not
+// half used are counted, unless somebody looks for a name.
 func limitsTable(s *debugpage.Stats, sort string) table {
 	t := table{columns: headings(limitColumns), last: "LIMIT OF"}
-	for _, b := range sorted(bounds(s), limitOrders, sort) {
-		line := row{cells: cellsOf(limitColumns, b), name: quoted(b.name)}
-		if b.kind == "pool" {
-			line.note = ", idle"
-		}
-		if isNear(b.used, b.limit) {
+	add := func(l *debugpage.Limit, indent int, note string) {
+		line := row{cells: cellsOf(limitColumns, l), name: quoted(l.Name), indent: indent, note: note}
+		if l.Near() {
 			line.mark = near
 		}
 		t.rows = append(t.rows, line)
 	}
-	return t
-}
-
-// bounds collects what the page's panel of limits does.
-func bounds(s *debugpage.Stats) []bound {
-	var list []bound
-	add := func(b bound, used, limit int) {
-		if limit > 0 {
-			b.used, b.limit = uint64(max(used, 0)), uint64(limit)
-			list = append(list, b)
+	more := s.MoreLimits
+	// What is not listed is less full than all that is.
+	far := sort == "full" && (more == 0 || slices.ContainsFunc(s.Limits, func(l debugpage.Limit) bool { return !l.Half() }))
+	for _, l := range sorted(s.Limits, limitOrders, sort) {
+		switch {
+		case sort == "full" && !l.Half():
+			more++
+		case l.Siblings > 0:
+			add(l, 0, fmt.Sprintf(" ×%d", l.Siblings))
+			for i := range l.Members[:min(len(l.Members), groupRows)] {
+				add(&l.Members[i], 1, "")
+			}
+		case l.Kind == "pool":
+			add(l, 0, ", idle")
+		default:
+			add(l, 0, "")
 		}
 	}
-	if s.Process.MemoryLimit > 0 {
-		list = append(list, bound{kind: "process", name: "GOMEMLIMIT", used: s.Process.Mapped, limit: s.Process.MemoryLimit})
+	switch {
+	case more > 0 && far:
+		t.rows = append(t.rows, remark(0, "… %d more, all below 50%%", more))
+	case more > 0:
+		t.rows = append(t.rows, remark(0, "… %d more", more))
 	}
-	for _, c := range s.Contexts {
-		add(bound{kind: "context", name: c.Path, reserved: c.Reserve}, c.Total.Bytes, c.Limit)
-	}
-	for _, c := range s.Caches {
-		add(bound{kind: "cache", name: c.Name, objects: true}, c.InUse, c.Capacity)
-	}
-	for _, p := range s.Pools {
-		add(bound{kind: "pool", name: p.Name, objects: true}, p.Idle, p.Max)
-		add(bound{kind: "pool", name: p.Name}, p.Bytes, p.MaxBytes)
-	}
-	return list
+	return t
 }
