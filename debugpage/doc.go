@@ -16,13 +16,19 @@
 //
 // # What it shows
 //
-// Contexts as an icicle: each box is as wide as the bytes of a context and all
-// below it, and the darker, the more of them are its own. A click, or Enter,
-// zooms in; Escape zooms out; the arrow keys go from box to box. Then limits and
-// how much of them is used, names of contexts and single contexts ranked by
-// bytes, slab caches in the columns of Linux' slabinfo, pools with their hit
-// rates, and what the leak finder found, with stacks. The curves reach back five
-// minutes, whether or not somebody was looking.
+// What the leak finder found, with stacks; its number is at the very top. Then
+// contexts as an icicle: each box is as wide as the bytes of a context and all
+// below it, and the darker, the more of them are its own. More than eight siblings
+// of one name are one box, "request ×100". A click, or Enter, opens it or zooms in;
+// Escape zooms out; the arrow keys go from box to box. On a phone it is a list. Then
+// limits that are half used and more, with the others behind a line, names of
+// contexts and single contexts ranked by bytes, slab caches in the columns of Linux'
+// slabinfo, and pools with their hit rates. The curves reach back five minutes,
+// whether or not somebody was looking.
+//
+// Below the page is what [memctx.WriteProfile] writes:
+//
+//	go tool pprof http://localhost:6060/debug/haven/profile
 //
 // The page needs no network but its own server. It works without JavaScript too,
 // as tables of one moment.

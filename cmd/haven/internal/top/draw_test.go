@@ -45,7 +45,7 @@ func TestScreenStates(t *testing.T) {
 		},
 		"late":  func(s *state) { s.late, s.now = true, noon.Add(3456*time.Millisecond) },
 		"few":   func(s *state) { s.most = 2 },
-		"empty": func(s *state) { s.view = poolsView; s.last.stats.Pools = nil },
+		"empty": func(s *state) { s.view = poolsView; s.last.stats.Pools, s.last.stats.Totals.Leaks = nil, 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fixedState(t)
