@@ -168,17 +168,19 @@ func (w *writer) list(room int) {
 
 // sum returns the numbers of a group.
 func (w *writer) sum(entries []int, path string) Stats {
-	s := Stats{Name: w.all.entries[entries[0]].c.Name(), Path: path, Children: len(entries)}
+	oldest := w.all.entries[entries[0]].c
+	s := Stats{Name: oldest.Name(), Path: path, Children: len(entries), Created: oldest.created.Wall()}
 	for _, i := range entries {
 		e := &w.all.entries[i]
 		s.Total.Bytes += e.total.Bytes
 		s.Total.Chunks += e.total.Chunks
 		s.Total.HighWater += e.total.HighWater
 		s.Contexts += e.contexts
-		if age := e.c.created.Age(); age >= s.Age {
-			s.Age, s.Created = age, e.c.created.Wall()
+		if made := e.c.created.Wall(); made.Before(s.Created) {
+			oldest, s.Created = e.c, made
 		}
 	}
+	s.Age = oldest.created.Age()
 	return s
 }
 

@@ -58,7 +58,7 @@ func checkRows(t testing.TB, rows []memctx.Row) {
 		}
 		if r.Siblings > 0 { // not a context itself
 			got[i].contexts--
-			if r.Siblings != r.Children || r.Own != (memctx.Usage{}) || i+1 < len(rows) && (r.Created.IsZero() || rows[i+1].Created.Before(r.Created)) {
+			if r.Siblings != r.Children || r.Own != (memctx.Usage{}) || r.Age <= 0 || i+1 < len(rows) && rows[i+1].Created.Before(r.Created) {
 				t.Errorf("a group: %+v", r)
 			}
 		}
