@@ -3,12 +3,12 @@ package pool
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/gccycle"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A budget is what a [Pool], or a [Bytes] with all of its size classes, has once:
@@ -46,8 +46,7 @@ type budget struct {
 
 	large struct{ misses, puts, dropped uint64 } // buffers that no class takes
 
-	hooks    *atomic.Uint32 // those of the pool; nil until it is ready
-	watching watching
+	marks track.Marks
 
 	after func(time.Duration, func()) // outside.After, if nil
 }
@@ -106,8 +105,10 @@ func (b *budget) wake() {
 			b.self = &self{b}
 		}
 		gccycle.Watch(b.self, func(s *self, near gccycle.Pressure) { s.b.afterGC(bool(near)) })
-		working.Add(b.self)
-		b.hook()
+		b.marks.Watch()
+		if check.Enabled {
+			working.Add(b.self)
+		}
 	}
 	if b.pause > 0 && !b.armed {
 		b.arm()

@@ -11,6 +11,7 @@ import (
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A Bytes keeps byte buffers for whoever needs one next: of messages, requests,
@@ -66,9 +67,16 @@ func (b *Bytes) start(c BytesConfig) {
 	b.share = 16
 	b.classed = true
 	b.configure("Bytes", c)
-	b.budget.hooks = &b.hooks
-	b.hook()
+	b.marks.Open(&b.hooks)
 	b.publish()
+}
+
+// title returns what messages call b.
+func (b *Bytes) title() string {
+	if b == nil {
+		return "a nil Bytes"
+	}
+	return titleOf("Bytes", b.name)
 }
 
 // startZero is start for a Bytes that NewBytes did not make.
@@ -86,7 +94,7 @@ func (b *Bytes) Get(n int) *[]byte {
 	if b == nil || uint(n) > largest {
 		return b.get(n)
 	}
-	if b.hooks.Load()&hookGet != 0 {
+	if b.hooks.Load()&track.HookOut != 0 {
 		return b.get(n)
 	}
 	if d := b.classes[classFor(n)].Load(); d != nil {
@@ -137,7 +145,7 @@ func (b *Bytes) Put(p *[]byte) {
 	if cap(*p) != size {
 		*p = (*p)[:0:size]
 	}
-	watched := b.hooks.Load()&hookPut != 0 && b.watchPut(p)
+	watched := b.hooks.Load()&track.HookBack != 0 && b.watchPut(p)
 	revokeBuffer(p)
 	if watched {
 		return
@@ -167,11 +175,7 @@ func (b *Bytes) Put(p *[]byte) {
 //go:noinline
 func (b *Bytes) get(n int) *[]byte {
 	if n < 0 || uint(n) > chunk.MaxBytes {
-		title := "a nil Bytes"
-		if b != nil {
-			title = titleOf("Bytes", b.name)
-		}
-		panic(fmt.Sprintf("pool: Get(%d) of %s: want a number of bytes from 0 to %d", n, title, uint(chunk.MaxBytes)))
+		panic(fmt.Sprintf("pool: Get(%d) of %s: want a number of bytes from 0 to %d", n, b.title(), uint(chunk.MaxBytes)))
 	}
 	if b == nil {
 		s := make([]byte, n)
@@ -188,7 +192,7 @@ func (b *Bytes) get(n int) *[]byte {
 	}
 	i := classFor(n)
 	d := b.class(i)
-	if b.hooks.Load()&hookGet != 0 {
+	if b.hooks.Load()&track.HookOut != 0 {
 		if p := b.getMarked(d, i, n); p != nil {
 			return p
 		}
@@ -210,11 +214,7 @@ func (b *Bytes) get(n int) *[]byte {
 // refuse is Put for what no size class takes.
 func (b *Bytes) refuse(p *[]byte) {
 	if p == nil {
-		title := "a nil Bytes"
-		if b != nil {
-			title = titleOf("Bytes", b.name)
-		}
-		panic(fmt.Sprintf("pool: Put of a nil *[]byte into %s", title))
+		panic(fmt.Sprintf("pool: Put of a nil *[]byte into %s", b.title()))
 	}
 	if b == nil {
 		return

@@ -3,9 +3,9 @@ package pool
 import (
 	"unsafe"
 
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A depot keeps idle objects of one kind: those of a [Pool], or the buffers of one
@@ -44,7 +44,7 @@ type depot struct {
 	least int // the shortest that idle was since the last step
 	spare *magazine.Magazine
 
-	checked check.Only[check.Idle] // what comes before the magazines in the check build
+	waits track.Idle // what comes before the magazines in the check build
 
 	counts
 	lastOps uint64 // at the last step

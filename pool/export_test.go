@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // What tests do to the inside of a pool.
@@ -149,4 +150,4 @@ func OneP() (back func()) {
 }
 
 // Hooked reports whether p marks objects, or has marked one.
-func Hooked[T any](p *Pool[T]) bool { return p.core.hooks.Load()&(hookGet|hookPut) != 0 }
+func Hooked[T any](p *Pool[T]) bool { return p.core.hooks.Load()&(track.HookOut|track.HookBack) != 0 }

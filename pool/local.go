@@ -9,6 +9,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A Local keeps objects of type T for a single owner: one goroutine at a time may
@@ -44,8 +45,8 @@ type local struct {
 	max   int                   // of idle objects
 	name  string
 
-	checked check.Only[check.Idle]
-	busy    check.Only[check.Busy]
+	waits track.Idle // in the check build
+	busy  check.Only[check.Busy]
 
 	misses                                  uint64
 	droppedFull, droppedPanic, droppedTwice uint64
@@ -114,11 +115,8 @@ func (l *local) title() string { return titleOf("Local", l.name) }
 // object; if it returns nil, Get panics. Get inlines: with one object in use at a
 // time it costs about a nanosecond, with more two or three.
 func (l *Local[T]) Get() (x *T) {
-	if check.Enabled {
-		return (*T)(l.core.ready((*T)(nil)).getChecked())
-	}
-	if sanitize.Poisons {
-		return (*T)(l.core.ready((*T)(nil)).getGranted())
+	if track.Watched {
+		return (*T)(l.core.ready((*T)(nil)).getWatched())
 	}
 	if l.top == nil {
 		l.fill()
@@ -167,14 +165,6 @@ func (l *Local[T]) put(x *T) {
 	}
 }
 
-// take is Get where there is a top and more to do, but for that.
-func (l *local) take() unsafe.Pointer {
-	x := l.front().top
-	l.front().top = nil
-	l.front().gets++
-	return x
-}
-
 // fill makes a top, where there is none.
 func (l *local) fill(null any) {
 	if l.elem == nil {
@@ -190,12 +180,8 @@ func (l *local) fill(null any) {
 		panic(fmt.Sprintf("pool: newFn of %s returned a nil %v", l.title(), l.ptr()))
 	}
 	l.misses++
-	used := int(l.misses - l.dropped())
-	if check.Enabled {
-		n, _ := l.checked.Get().Waiting()
-		used -= n
-	}
-	l.high = max(l.high, used)
+	waits, _ := l.waits.Waiting()
+	l.high = max(l.high, int(l.misses-l.dropped())-waits)
 	if l.front().top != nil { // newFn has put something
 		l.stack = append(l.stack, l.front().top)
 	}
@@ -291,10 +277,8 @@ func (l *local) stats() Stats {
 	if l.front().top != nil {
 		s.Idle++
 	}
-	if check.Enabled { // what waits is idle
-		n, _ := l.checked.Get().Waiting()
-		s.Idle += n
-	}
+	waits, _ := l.waits.Waiting()
+	s.Idle += waits
 	s.Depot = s.Idle
 	s.Puts = s.Hits + uint64(s.Idle) + s.Dropped()
 	s.InUse = int(s.Hits + s.Misses - s.Puts)

@@ -56,10 +56,9 @@ func (o *objects) start(null any, c BytesConfig) {
 	o.depot.open(&o.budget, size, magazine.Rounds, o.cost != nil, size > 0)
 	o.depots = []*depot{&o.depot}
 	if o.cost != nil {
-		o.hooks.Store(hookCost)
+		o.hooks.Store(track.HookOptions)
 	}
-	o.budget.hooks = &o.hooks
-	o.hook()
+	o.marks.Open(&o.hooks)
 	o.publish()
 }
 
@@ -68,7 +67,7 @@ func (o *objects) start(null any, c BytesConfig) {
 //go:noinline
 func (o *objects) get(null any) unsafe.Pointer {
 	o.once.Do(func() { o.startZero(null) })
-	if o.hooks.Load()&hookGet != 0 {
+	if o.hooks.Load()&track.HookOut != 0 {
 		if x := o.getMarked(); x != nil {
 			return x
 		}
@@ -132,20 +131,20 @@ func (o *objects) putSlow(null any, x unsafe.Pointer) {
 	if o.reset != nil {
 		o.reset(x)
 	}
-	if o.hooks.Load()&hookPut != 0 && o.watchPut(x) {
+	if o.hooks.Load()&track.HookBack != 0 && o.watchPut(x) {
 		track.Back(x, uintptr(o.depot.size))
 		return
 	}
-	cost := o.depot.size
-	if o.cost != nil {
-		cost = o.costOf(x)
-	}
+	cost := o.costOf(x)
 	track.Back(x, uintptr(o.depot.size))
 	o.depot.put(x, uint(cost))
 }
 
-// costOf returns what Cost says of x.
+// costOf returns what x counts as.
 func (o *objects) costOf(x unsafe.Pointer) int {
+	if o.cost == nil {
+		return o.depot.size
+	}
 	done := false
 	defer o.depot.dropUnless(&done)
 	cost := o.cost(x)

@@ -59,7 +59,7 @@ func (p *Pool[T]) Get() *T {
 	if track.Watched {
 		return (*T)(p.core.getWatched((*T)(nil)))
 	}
-	if p.core.hooks.Load()&hookGet != 0 { // in one condition it would take three jumps
+	if p.core.hooks.Load()&track.HookOut != 0 { // in one condition it would take three jumps
 		return (*T)(p.core.get((*T)(nil)))
 	}
 	pid := magazine.Enter()
@@ -93,7 +93,7 @@ func (p *Pool[T]) Put(x *T) {
 		o.putSlow((*T)(nil), unsafe.Pointer(x))
 		return
 	}
-	if p.core.hooks.Load()&(hookCost|hookPut) != 0 {
+	if p.core.hooks.Load()&(track.HookOptions|track.HookBack) != 0 {
 		p.core.putSlow((*T)(nil), unsafe.Pointer(x))
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/haven-mem/haven/internal/account"
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
 	"github.com/haven-mem/haven/internal/stale"
@@ -82,13 +81,8 @@ func (s Stats) Dropped() uint64 {
 // String returns the numbers in one line.
 func (s Stats) String() string {
 	var b strings.Builder
-	b.WriteString("a pool without a name")
-	if s.Name != "" {
-		b.Reset()
-		fmt.Fprintf(&b, "pool %q", s.Name)
-	}
-	fmt.Fprintf(&b, " of %s: %d in use, high water %d, %d idle (%d cached, %d in the depot) with %s, %s, %s, %s, %d trimmed, %d dropped",
-		s.Type, s.InUse, s.HighWater, s.Idle, s.Cached, s.Depot, account.Count(s.Bytes, "byte"),
+	fmt.Fprintf(&b, "%s of %s: %d in use, high water %d, %d idle (%d cached, %d in the depot) with %s, %s, %s, %s, %d trimmed, %d dropped",
+		titleOf("pool", s.Name), s.Type, s.InUse, s.HighWater, s.Idle, s.Cached, s.Depot, account.Count(s.Bytes, "byte"),
 		account.Count(s.Hits, "hit"), account.Count(s.Misses, "miss"), account.Count(s.Puts, "put"), s.Trimmed, s.Dropped())
 	var why []string
 	for _, r := range [...]struct {
@@ -177,13 +171,11 @@ func (d *depot) stats(s *Stats) ClassStats {
 			s.Bytes += n * d.size
 		}
 	})
-	if check.Enabled { // what waits is idle
-		n, bytes := d.checked.Get().Waiting()
-		c.Idle += n
-		c.Puts += uint64(n)
-		s.Cached += n
-		s.Bytes += bytes
-	}
+	n, bytes := d.waits.Waiting() // what waits is idle
+	c.Idle += n
+	c.Puts += uint64(n)
+	s.Cached += n
+	s.Bytes += bytes
 	c.InUse = int(c.Hits + c.Misses - c.Puts)
 	s.Hits += c.Hits
 	s.Misses += c.Misses

@@ -27,7 +27,7 @@ import (
 func (b *budget) afterGC(near bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sample()
+	b.marks.Sample(b.putsNow())
 	for _, d := range b.depots {
 		if b.pause == 0 && d.quiet() || near || !d.cells.Fits() {
 			d.cells.Retire()

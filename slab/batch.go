@@ -50,12 +50,12 @@ func (c *core) fill(dst []unsafe.Pointer) {
 				c.init(p)
 			}
 			if check.Enabled {
-				c.noteAlloc(p)
+				c.watch.Out(p, c.owner())
 			}
 		}
 	}
 	done = true
-	if c.hooks.Load()&hookAlloc != 0 {
+	if c.hooks.Load()&track.HookOut != 0 {
 		for i, p := range dst {
 			dst[i] = c.guard(p)
 		}
@@ -76,7 +76,7 @@ func (c *core) freeBatch(list pointers) {
 			panic(fmt.Sprintf("slab: FreeBatch of %d objects, of which number %d is a nil *%v, in %s", len(ps), i, c.typ, c.title()))
 		}
 	}
-	if c.hooks.Load()&(hookOptions|hookFree) != 0 || check.Enabled {
+	if c.hooks.Load()&(track.HookOptions|track.HookBack) != 0 || check.Enabled {
 		for i, p := range ps {
 			ps[i] = nil
 			c.free(nil, p)

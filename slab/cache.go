@@ -40,7 +40,7 @@ func NewCache[T any](conf ...Config[T]) *Cache[T] {
 // reached; it never waits. It costs a few nanoseconds, and once for each
 // magazine of up to 57 objects a lock that is held for a few instructions.
 func (c *Cache[T]) Alloc() *T {
-	if c.core.hooks.Load()&(hookOptions|hookAlloc) != 0 || track.Watched {
+	if c.core.hooks.Load()&(track.HookOptions|track.HookOut) != 0 || track.Watched {
 		return (*T)(c.core.mustAlloc((*T)(nil)))
 	}
 	pid := magazine.Enter()
@@ -73,7 +73,7 @@ func (c *Cache[T]) TryAlloc() (*T, error) {
 // if p is nil, and for mistakes that it or another call made before; see
 // [Cache]. It costs what Alloc does, and the time to clear the object.
 func (c *Cache[T]) Free(p *T) {
-	if p == nil || c.core.hooks.Load()&(hookOptions|hookFree) != 0 || unsafe.Sizeof(*p) > wide || track.Watched {
+	if p == nil || c.core.hooks.Load()&(track.HookOptions|track.HookBack) != 0 || unsafe.Sizeof(*p) > wide || track.Watched {
 		if !c.core.plain(unsafe.Pointer(p)) {
 			c.core.free((*T)(nil), unsafe.Pointer(p))
 			return

@@ -66,9 +66,9 @@ func (c *core) alloc(null any) (p unsafe.Pointer, err error) {
 	}
 	done = true
 	if check.Enabled {
-		c.noteAlloc(p)
+		c.watch.Out(p, c.owner())
 	}
-	if c.hooks.Load()&hookAlloc != 0 {
+	if c.hooks.Load()&track.HookOut != 0 {
 		p = c.guard(p)
 	}
 	return p, nil
@@ -88,12 +88,12 @@ func (c *core) free(null any, p unsafe.Pointer) {
 	if p == nil {
 		panic(fmt.Sprintf("slab: Free of a nil *%v in %s", c.typ, c.title()))
 	}
-	if check.Enabled && !c.checkFree(p) {
+	if check.Enabled && !c.watch.May(p, c.owner()) {
 		return
 	}
 	sanitize.MustHave(p, c.size)
-	if c.hooks.Load()&hookFree != 0 {
-		p = c.unguard(p)
+	if c.hooks.Load()&track.HookBack != 0 {
+		p = c.guarded.Back(p, c.wipe)
 	}
 	done := false
 	defer func() {
@@ -108,7 +108,7 @@ func (c *core) free(null any, p unsafe.Pointer) {
 		c.wipe(p)
 	}
 	done = true
-	if check.Enabled && c.size > 0 {
+	if check.Enabled {
 		c.freeChecked(p)
 		return
 	}

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/account"
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/magazine"
@@ -20,7 +19,7 @@ import (
 // objects.
 type core struct {
 	// First what the fast path reads; what others write is a cache line away.
-	hooks atomic.Uint32 // why Alloc and Free have more to do, or 0
+	hooks atomic.Uint32 // of package track: why Alloc and Free have more to do
 	set   magazine.Set
 
 	name   string
@@ -30,8 +29,7 @@ type core struct {
 	limit       int                  // objects in a magazine
 	cap         int64                // 0: none
 
-	checked check.Only[check.Objects]
-	live    atomic.Int64 // objects allocated, where there is a capacity
+	live atomic.Int64 // objects allocated, where there is a capacity
 
 	// moving is held while magazines of retired cells are on their way to the
 	// depot, so that Stats misses none of them. It comes before mu.
@@ -50,16 +48,9 @@ type core struct {
 	lastOps uint64 // allocs and frees at the last step
 	changes int    // of slabs and depot, in the check build
 
-	watched track.Countdown // slabs given back to the next one that is watched
-	guarding
+	watch   track.Objects
+	guarded track.Guarded
 }
-
-// What hooks says.
-const (
-	hookOptions = 1 << iota // there are Capacity, Init or Reset
-	hookAlloc               // an Alloc is to be guarded
-	hookFree                // an object that is guarded is in use
-)
 
 // A self stands for a core in weak pointers, which must not refer to a global
 // variable before go1.25, as a zero Cache may well be.
@@ -76,7 +67,7 @@ func (c *core) configure(null any, given []Config[object]) {
 	c.cap = int64(conf.Capacity)
 	c.init, c.clear = untyped(conf.Init), untyped(conf.Reset)
 	if c.cap > 0 || c.init != nil || c.clear != nil {
-		c.hooks.Store(hookOptions)
+		c.hooks.Store(track.HookOptions) // Capacity, Init or Reset
 	}
 	c.ready(null)
 }

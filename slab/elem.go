@@ -38,12 +38,3 @@ func (e *elem) wipe(p unsafe.Pointer) {
 	// memory's own bits. A type with pointers has whole words.
 	clear(unsafe.Slice((*unsafe.Pointer)(p), e.size/unsafe.Sizeof(p)))
 }
-
-// copyOf returns a function that makes the object at p, which is zero then, what it is
-// now.
-func (e *elem) copyOf(p unsafe.Pointer) (restore func()) {
-	held := reflect.New(e.typ).Elem()
-	object := reflect.NewAt(e.typ, p).Elem()
-	held.Set(object)
-	return func() { object.Set(held) }
-}

@@ -68,7 +68,7 @@ func (c *core) checkAtRest(st Stats) error {
 		}
 	}
 	objects := len(c.slabs.all) * c.slabs.n
-	if st.Objects != objects || st.Cached != in[cached]+c.checked.Get().Waiting() || st.Depot != in[kept] || st.Objects != st.InUse+st.Cached+st.Depot+nfree ||
+	if st.Objects != objects || st.Cached != in[cached]+c.watch.Waiting() || st.Depot != in[kept] || st.Objects != st.InUse+st.Cached+st.Depot+nfree ||
 		st.Objects != st.Slabs*st.PerSlab || st.Bytes != st.Objects*st.ObjectSize || st.SlabsInUse != active ||
 		st.Magazines != len(cells)+len(c.depot.full)+c.depot.nempty {
 		return fmt.Errorf("%d free, %v in magazines, but %+v", nfree, in, st)

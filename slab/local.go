@@ -69,9 +69,8 @@ type local struct {
 	low   int         // no slab before slabs[low] has a free object
 	last  int         // the slab where find found its last object
 
-	checked check.Only[check.Objects]
-	busy    check.Only[check.Busy]
-	watched track.Countdown // slabs given back to the next one that is watched
+	busy  check.Only[check.Busy]
+	watch track.Objects
 }
 
 // noCopy makes go vet report copies of the structs that hold one.
@@ -228,7 +227,7 @@ func (l *Local[T]) Trim() int { return l.core.bind((*T)(nil), unsafe.Pointer(l))
 
 func (l *local) trim() int {
 	if check.Enabled {
-		l.leaveAll()
+		l.watch.Leave(true, l.owner())
 	}
 	l.mustSettle()
 	clear(l.front.mag) // what was handed out left its pointers there

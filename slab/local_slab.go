@@ -7,7 +7,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/sanitize"
-	"github.com/haven-mem/haven/internal/stale"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // The memory of a Local. Objects are taken from the slab with the lowest address
@@ -167,22 +167,18 @@ func (l *local) drop() {
 	if l.size == 0 {
 		l.resting = 0
 	}
-	var r *stale.Release
+	r := track.Drop(l.owner())
 	l.slabs = slices.DeleteFunc(l.slabs, func(s localSlab) bool {
 		if s.nfree < s.n {
 			return false
 		}
 		l.resting -= s.nfree
-		if l.watched.Due(false) != 0 {
-			if r == nil {
-				r = stale.Begin("local", "", nil)
-			}
-			// SAFETY: it is for a weak pointer (GC.md fact 21).
-			r.Add(l.typ.String(), (*byte)(s.mem), s.n*int(l.size))
+		if l.watch.Dropped.Due(false) != 0 {
+			r.Add(l.typ.String(), s.mem, s.n*int(l.size))
 		}
 		return true
 	})
-	r.Watch()
+	r.End()
 	l.bases = l.bases[:0]
 	for _, s := range l.slabs {
 		l.bases = append(l.bases, addressOf(s.mem))

@@ -29,10 +29,7 @@ func (l *Local[T]) Stats() LocalStats {
 }
 
 func (l *local) stats() LocalStats {
-	free := l.front.i
-	if check.Enabled { // what waits is free
-		free += l.checked.Get().Waiting()
-	}
+	free := l.front.i + l.watch.Waiting() // what waits is free
 	s := LocalStats{
 		Type:       l.typ.String(),
 		ObjectSize: int(l.size),

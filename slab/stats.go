@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/haven-mem/haven/internal/account"
-	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
 	"github.com/haven-mem/haven/internal/stale"
@@ -96,11 +95,9 @@ func (c *core) stats() Stats {
 		s.Hits += uint64(pops)
 		s.Frees += uint64(pushes)
 	})
-	if check.Enabled { // what waits is free
-		n := c.checked.Get().Waiting()
-		s.Cached += n
-		s.Frees += uint64(n)
-	}
+	n := c.watch.Waiting() // what waits is free
+	s.Cached += n
+	s.Frees += uint64(n)
 	s.InUse = int(s.Hits + s.Misses - s.Frees)
 	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/sanitize"
+	"github.com/haven-mem/haven/internal/track"
 )
 
 // A Table holds elements of type T that are found by a [Handle]. A handle to an
@@ -70,8 +71,8 @@ type table struct {
 	chunk    reflect.Type // a []tableSlot[T]
 	slotSize uintptr
 
-	checked check.Only[check.Objects]
-	busy    check.Only[check.Busy]
+	busy  check.Only[check.Busy]
+	watch track.Objects
 
 	slots    int // in all chunks
 	retired  int

@@ -141,7 +141,7 @@ func (t *table) checkInvariants() {
 			}
 		}
 	}
-	if slots != t.slots || live != t.len || retired != t.retired || slots != live+retired+t.checked.Get().Waiting() {
+	if slots != t.slots || live != t.len || retired != t.retired || slots != live+retired+t.watch.Waiting() {
 		panic(fmt.Sprintf("slab: %d slots, %d in use, %d retired: %v", slots, live, retired, t))
 	}
 }

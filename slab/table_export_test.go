@@ -81,7 +81,7 @@ func CheckTable[T any](t *Table[T]) error {
 				}
 			case s.gen == t.core.start:
 				retired++
-			case waiting < t.core.checked.Get().Waiting(): // in the check build
+			case waiting < t.core.watch.Waiting(): // in the check build
 				waiting++
 				continue
 			default:

@@ -77,7 +77,7 @@ func (c *core) empty() int {
 // shrink is Trim.
 func (c *core) trim() int {
 	if check.Enabled {
-		c.leave(true)
+		c.watch.Leave(true, c.owner())
 	}
 	c.set.Retire()
 	bad := c.depositAll(c.set.Reclaim)

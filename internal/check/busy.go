@@ -31,6 +31,14 @@ func (b *Busy) Enter(site Site, owner func() string) {
 	}
 }
 
+// Begin is Enter by the caller's caller. It returns b, whose Exit is to be called.
+func (b *Busy) Begin(owner func() string) *Busy {
+	if b != nil {
+		b.Enter(Here(4), owner)
+	}
+	return b
+}
+
 // Original reports it if what has b is a copy of what was used before.
 func (b *Busy) Original(owner func() string) {
 	if b == nil || magazine.Race {

@@ -21,14 +21,6 @@ type Loan struct {
 	Part  bool   // a part of it may be put in its place
 }
 
-// A Waiter is what was put and waits before it can be handed out again.
-type Waiter struct {
-	What  []*Released
-	Cost  int    // bytes that it holds
-	Keeps bool   // it holds others behind pointers, nobody knows how many
-	Back  func() // called when it has waited: puts back what it held
-}
-
 // What is known of the objects of all pools, in one place, since an object may be
 // put into another pool than the one that it came from. It keeps none alive: an
 // object that is on the heap is known for as long as it lives there.

@@ -2,41 +2,36 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"reflect"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"unsafe"
+
+	"github.com/haven-mem/haven/internal/registry"
 )
 
 // Objects is what the check build knows of the objects of a cache: where those in
-// use were allocated, and those that were freed, which wait in a queue of their own
-// before the cache may hand them out again. The zero Objects is ready; any number of
-// goroutines may use it.
+// use were allocated, and those that were freed, which wait before the cache may hand
+// them out again. The zero Objects is ready; any number of goroutines may use it.
 type Objects struct {
-	mu    sync.Mutex
+	queue
+	known sync.Mutex
 	by    map[unsafe.Pointer]*object // in use or waiting
-	queue []*object                  // waiting, the oldest first
 	self  *self
-	held  *atomic.Int64 // of waiting
 }
 
 type object struct {
-	what    *Released
-	restore func() // puts back what the object held, instead of zero
-	freed   bool
-	hidden  bool // its name is not one of those to be checked
+	what   *Released
+	freed  bool
+	hidden bool // its name is not one of those to be checked
 }
 
-// waiting is how many bytes wait in all queues.
-var waiting atomic.Int64
+// everyone has the caches whose objects are known, to name the one that a foreign
+// pointer belongs to.
+var everyone registry.List[self]
 
-// heldBy returns a number that is taken from waiting when owner goes.
-func heldBy[T any](owner *T) *atomic.Int64 {
-	n := new(atomic.Int64)
-	runtime.AddCleanup(owner, func(n *atomic.Int64) { waiting.Add(-n.Load()) }, n)
-	return n
-}
+// A self stands for Objects in weak pointers; see queueSelf.
+type self struct{ o *Objects }
 
 // Alloc takes down that p, of type t, was handed out.
 func (o *Objects) Alloc(p unsafe.Pointer, name, owner string, t reflect.Type) {
@@ -44,23 +39,24 @@ func (o *Objects) Alloc(p unsafe.Pointer, name, owner string, t reflect.Type) {
 		return
 	}
 	x := &object{
-		what:   &Released{Owner: owner, Type: t, Mem: p, N: 1, Marks: []Mark{{0, Here(3)}}},
+		what:   &Released{Owner: owner, Type: t, Mem: p, N: 1, Marks: []Mark{{0, Here(4)}}},
 		hidden: !Poisons(name),
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.known.Lock()
+	defer o.known.Unlock()
 	if o.by == nil {
 		o.by = make(map[unsafe.Pointer]*object)
-		o.enlist()
+		o.self = &self{o}
+		everyone.Add(o.self)
 	}
 	o.by[p] = x
 }
 
 // Check returns the report for a Free of p that is a mistake, or nil.
 func (o *Objects) Check(p unsafe.Pointer, owner string) *Report {
-	o.mu.Lock()
+	o.known.Lock()
 	x := o.by[p]
-	o.mu.Unlock()
+	o.known.Unlock()
 	switch {
 	case x == nil:
 		r := &Report{What: "free of a foreign pointer", Detail: fmt.Sprintf("%p is no object of %s that is in use", p, owner), Now: Release().String()}
@@ -84,93 +80,50 @@ func (o *Objects) Check(p unsafe.Pointer, owner string) *Report {
 }
 
 // Free poisons p, which Check has found nothing wrong with and which is zero, and
-// puts it into the queue.
-func (o *Objects) Free(p unsafe.Pointer, restore func()) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+// has it wait until back is called.
+func (o *Objects) Free(p unsafe.Pointer, back func()) {
+	o.known.Lock()
 	x := o.by[p]
+	if x != nil {
+		x.freed, x.what.Site = true, Release()
+	}
+	o.known.Unlock()
 	if x == nil {
 		return
 	}
-	x.freed, x.restore, x.what.Site = true, restore, Release()
+	w := Waiter{Cost: int(x.what.size()), Back: func() {
+		o.known.Lock()
+		delete(o.by, p)
+		o.known.Unlock()
+		back()
+	}}
 	if !x.hidden {
-		x.what.Poison()
+		w.What = []*Released{x.what}
 	}
-	o.queue = append(o.queue, x)
-	waiting.Add(int64(x.what.size()))
-	o.held.Add(int64(x.what.size()))
+	o.wait(w, 0)
 }
 
-// Leave has back take the objects that wait and are to leave the queue, the one that has
-// waited longest first: as long as there are too many bytes in all queues, or all of them.
-// It returns the report for the first that was written to, with which it ends.
-func (o *Objects) Leave(all bool, back func(Held)) *Report {
-	for range o.Waiting() { // and not those that come meanwhile
-		h, bad := o.next(all)
-		if h.P == nil {
-			break
-		}
-		back(h)
-		if bad != nil {
-			return bad
-		}
-	}
-	return nil
-}
-
-// next takes the next object out of the queue, or returns a zero Held.
-func (o *Objects) next(all bool) (Held, *Report) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.queue) == 0 || !all && waiting.Load() <= int64(set.quarantine) {
-		return Held{}, nil
-	}
-	x := o.queue[0]
-	o.queue[0] = nil
-	o.queue = o.queue[1:]
-	p := x.what.Mem
-	delete(o.by, p)
-	waiting.Add(-int64(x.what.size()))
-	o.held.Add(-int64(x.what.size()))
-	if x.hidden {
-		return Held{p, x.restore}, nil
-	}
-	return Held{p, x.restore}, x.what.Damage()
-}
-
-// Waiting returns how many objects wait; of a nil Objects none.
-func (o *Objects) Waiting() int {
-	if o == nil {
-		return 0
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.queue)
-}
-
-// verify returns the reports for objects that wait and were written to.
-func (o *Objects) verify() (found []*Report) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, x := range o.queue {
-		if x.hidden {
-			continue
-		}
-		if bad := x.what.Damage(); bad != nil {
-			found = append(found, bad)
-			x.hidden = true // once is enough
-		}
-	}
-	return found
-}
+// Leave has objects go back that have waited long enough, or all, up to one that was
+// written to, for which it returns the report.
+func (o *Objects) Leave(all bool) *Report { return o.queue.Leave(all, math.MaxInt, math.MaxInt) }
 
 // find returns the object that an address is in, and how far.
 func (o *Objects) find(address uintptr) (*object, uintptr) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.known.Lock()
+	defer o.known.Unlock()
 	for q, x := range o.by {
 		// SAFETY: addresses of heap memory, which does not move, are compared.
 		if off := address - uintptr(q); off < x.what.size() {
+			return x, off
+		}
+	}
+	return nil, 0
+}
+
+// findObject returns the object of any cache that an address is in, and how far.
+func findObject(address uintptr) (*object, uintptr) {
+	for s := range everyone.All() {
+		if x, off := s.o.find(address); x != nil {
 			return x, off
 		}
 	}

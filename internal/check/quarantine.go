@@ -132,7 +132,7 @@ func (r *Released) damage() *Report {
 // memory in use, and returns a report for each that was written to, once. Those that are
 // the same are one.
 func Verify() []*Report {
-	found := append(verifyObjects(), verifyUntyped()...)
+	found := append(verifyQueues(), verifyUntyped()...)
 	if Guard.Verify != nil {
 		found = append(found, Guard.Verify()...)
 	}

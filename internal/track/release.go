@@ -2,7 +2,9 @@ package track
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
@@ -17,6 +19,7 @@ type Owner struct {
 	Made       *leak.Site    // where it was made, or nil
 	Title      func() string // in reports
 	Busy       *check.Busy   // what finds two goroutines at once; nil in builds that do not
+	Type       reflect.Type  // of its objects, if it hands them out one by one
 
 	// Of memory without types.
 	Untyped bool
@@ -86,13 +89,30 @@ func (r *Release) Chunk(c *check.Released, checks bool) Answer {
 		r.list[len(r.list)-1].Poison()
 		return Another
 	case r.due&Stale != 0:
-		if r.stale == nil {
-			r.stale = stale.Begin(r.owner.Kind, r.owner.Name, r.owner.Made)
-		}
+		r.Here()
 		r.owner.add(r.stale, c)
 		return Nothing
 	}
 	return Itself
+}
+
+// Drop returns the release of memory that the owner leaves to the collector in any case,
+// of which some is watched.
+func Drop(o Owner) *Release { return &Release{owner: o, due: Stale} }
+
+// Here takes down where the release is made, which else the first piece does that is
+// watched. It costs about a microsecond.
+func (r *Release) Here() *Release {
+	if r.stale == nil {
+		r.stale = stale.Begin(r.owner.Kind, r.owner.Name, r.owner.Made)
+	}
+	return r
+}
+
+// Add has an object of Go's heap watched that begins at p, and has so many bytes of
+// values of the type.
+func (r *Release) Add(typ string, p unsafe.Pointer, bytes int) {
+	r.Here().stale.Add(typ, (*byte)(p), bytes) // SAFETY: it is for a weak pointer (GC.md fact 21)
 }
 
 // Lists returns lists without elements that the marks of another chunk can have: those
