@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/track"
@@ -74,7 +75,7 @@ func (b *budget) publish() {
 }
 
 // title returns what messages call the pool.
-func (b *budget) title() string { return titleOf(b.kind, b.name) }
+func (b *budget) title() string { return account.Title(b.kind, b.name) }
 
 // fits returns whether there is room for more objects and bytes, and if not,
 // for which of the two.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/config"
@@ -76,7 +77,7 @@ func (b *Bytes) title() string {
 	if b == nil {
 		return "a nil Bytes"
 	}
-	return titleOf("Bytes", b.name)
+	return account.Title("Bytes", b.name)
 }
 
 // startZero is start for a Bytes that NewBytes did not make.
@@ -103,13 +104,7 @@ func (b *Bytes) Get(n int) *[]byte {
 			if c := t.Cell(pid); c.CanPop() {
 				x := c.Pop()
 				c.Leave()
-				if magazine.Race {
-					magazine.Acquire(x)
-				}
-				p := (*[]byte)(x) // SAFETY: see depot
-				grantBuffer(p)
-				*p = (*p)[:n]
-				return p
+				return grantBuffer(x, n)
 			} else {
 				c.Leave()
 			}
@@ -149,9 +144,6 @@ func (b *Bytes) Put(p *[]byte) {
 	revokeBuffer(p)
 	if watched {
 		return
-	}
-	if magazine.Race {
-		magazine.Release(unsafe.Pointer(p))
 	}
 	if d := b.classes[i].Load(); d != nil {
 		pid := magazine.Enter()
@@ -202,13 +194,7 @@ func (b *Bytes) get(n int) *[]byte {
 		s := make([]byte, n, classSize(i))
 		return &s
 	}
-	if magazine.Race {
-		magazine.Acquire(x)
-	}
-	p := (*[]byte)(x) // SAFETY: see depot
-	grantBuffer(p)
-	*p = (*p)[:n]
-	return p
+	return grantBuffer(x, n)
 }
 
 // refuse is Put for what no size class takes.

@@ -159,11 +159,3 @@ func (c *BytesConfig) check(kind string) {
 		panic(fmt.Sprintf("%s is %d: want no more than Max, which is %d", field("Floor"), c.Floor, max))
 	}
 }
-
-// titleOf returns a kind and a name as messages show them.
-func titleOf(kind, name string) string {
-	if name == "" {
-		return "a " + kind + " without a name"
-	}
-	return fmt.Sprintf("%s %q", kind, name)
-}

@@ -393,10 +393,6 @@ func (d *depot) flush(m *magazine.Magazine) {
 
 // ops returns the number of operations up to now.
 func (d *depot) ops() uint64 {
-	n := d.hits + d.misses + d.puts
-	d.cells.Walk(func(m *magazine.Magazine) {
-		_, pops, pushes := m.Peek()
-		n += uint64(pops) + uint64(pushes)
-	})
-	return n
+	pops, pushes := d.cells.Ops()
+	return d.hits + d.misses + d.puts + pops + pushes
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/config"
 	"github.com/haven-mem/haven/internal/sanitize"
@@ -108,7 +109,7 @@ func (l *local) configure(null any, newFn func() unsafe.Pointer, given []LocalCo
 func (l *local) ptr() reflect.Type { return reflect.PointerTo(l.elem) }
 
 // title returns what messages call the Local.
-func (l *local) title() string { return titleOf("Local", l.name) }
+func (l *local) title() string { return account.Title("Local", l.name) }
 
 // Get returns an object: a new one, or the one that was put last, as Reset, or its
 // user, left it. If the function that makes it does not return, nobody gets an

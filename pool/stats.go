@@ -82,7 +82,7 @@ func (s Stats) Dropped() uint64 {
 func (s Stats) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s: %d in use, high water %d, %d idle (%d cached, %d in the depot) with %s, %s, %s, %s, %d trimmed, %d dropped",
-		titleOf("pool", s.Name), s.Type, s.InUse, s.HighWater, s.Idle, s.Cached, s.Depot, account.Count(s.Bytes, "byte"),
+		account.Title("pool", s.Name), s.Type, s.InUse, s.HighWater, s.Idle, s.Cached, s.Depot, account.Count(s.Bytes, "byte"),
 		account.Count(s.Hits, "hit"), account.Count(s.Misses, "miss"), account.Count(s.Puts, "put"), s.Trimmed, s.Dropped())
 	var why []string
 	for _, r := range [...]struct {

@@ -7,7 +7,6 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/heap"
 	"github.com/haven-mem/haven/internal/layout"
-	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/registry"
 	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/stale"
@@ -118,11 +117,8 @@ func (d *depot) dropWatched(r *track.Release, typ string, at *byte, bytes int) {
 // putsNow returns the number of Puts up to now.
 func (b *budget) putsNow() (n uint64) {
 	for _, d := range b.depots {
-		n += d.puts
-		d.cells.Walk(func(m *magazine.Magazine) {
-			_, _, pushes := m.Peek()
-			n += uint64(pushes)
-		})
+		_, pushes := d.cells.Ops()
+		n += d.puts + pushes
 	}
 	return n
 }
@@ -324,9 +320,7 @@ func (b *Bytes) putChecked(p *[]byte) {
 		if !b.dirty {
 			clear(s[:size])
 		}
-		if magazine.Race {
-			magazine.Release(header.P)
-		}
+		track.Back(header.P, 0)
 		d.put(header.P, uint(size))
 	}}, r, "[]uint8", at, size)
 }
@@ -343,14 +337,17 @@ func (b *Bytes) mustHave(p *[]byte) {
 func revokeBuffer(p *[]byte) {
 	if sanitize.Enabled {
 		sanitize.RevokeAll((*p)[:cap(*p)])
-		sanitize.Revoke(unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
+	track.Back(unsafe.Pointer(p), unsafe.Sizeof(*p))
 }
 
-// grantBuffer hands a buffer out.
-func grantBuffer(p *[]byte) {
+// grantBuffer hands out n bytes of the buffer whose slice header is at x.
+func grantBuffer(x unsafe.Pointer, n int) *[]byte {
+	p := (*[]byte)(x) // SAFETY: see depot
+	track.Out(x, unsafe.Sizeof(*p))
 	if sanitize.Poisons {
-		sanitize.Grant(unsafe.Pointer(p), unsafe.Sizeof(*p))
 		sanitize.GrantAll((*p)[:cap(*p)])
 	}
+	*p = (*p)[:n]
+	return p
 }

@@ -2,7 +2,6 @@ package slab
 
 import (
 	"errors"
-	"fmt"
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/config"
@@ -63,12 +62,4 @@ func untyped(f func(*object)) func(unsafe.Pointer) {
 
 func checkCapacity(field string, n int) {
 	config.AtLeast(field, n, 0, "a number of objects, 0 (no bound) or more")
-}
-
-// titleOf returns a kind and a name as messages show them.
-func titleOf(kind, name string) string {
-	if name == "" {
-		return "a " + kind + " without a name"
-	}
-	return fmt.Sprintf("%s %q", kind, name)
 }

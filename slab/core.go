@@ -57,7 +57,7 @@ type core struct {
 type self struct{ c *core }
 
 // title returns what messages call the cache.
-func (c *core) title() string { return titleOf("cache", c.name) }
+func (c *core) title() string { return account.Title("cache", c.name) }
 
 // configure makes a core ready, with settings.
 func (c *core) configure(null any, given []Config[object]) {

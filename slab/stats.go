@@ -42,7 +42,7 @@ type Stats struct {
 // String returns the numbers in one line.
 func (s Stats) String() string {
 	return fmt.Sprintf("%s: %d of %s of %s active, %d of %s of %s, %d cached and %d in the depot in %s, %s, %s, %s, %s",
-		titleOf("cache", s.Name), s.InUse, account.Count(s.Objects, "object"), account.Count(s.ObjectSize, "byte"),
+		account.Title("cache", s.Name), s.InUse, account.Count(s.Objects, "object"), account.Count(s.ObjectSize, "byte"),
 		s.SlabsInUse, account.Count(s.Slabs, "slab"), account.Count(s.PerSlab, "object"),
 		s.Cached, s.Depot, account.Count(s.Magazines, "magazine"), account.Count(s.Hits, "hit"), account.Count(s.Misses, "miss"),
 		account.Count(s.Frees, "free"), account.Count(s.Bytes, "byte")) + stale.Also(s.Stale)
@@ -106,10 +106,6 @@ func (c *core) stats() Stats {
 func (c *core) opsNow() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := c.allocs + c.misses + c.frees
-	c.set.Walk(func(m *magazine.Magazine) {
-		_, pops, pushes := m.Peek()
-		n += uint64(pops) + uint64(pushes)
-	})
-	return n
+	pops, pushes := c.set.Ops()
+	return c.allocs + c.misses + c.frees + pops + pushes
 }

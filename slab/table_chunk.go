@@ -122,7 +122,7 @@ func (t *table) grow() error {
 }
 
 // title returns what messages call the table.
-func (t *table) title() string { return titleOf("table", t.name) }
+func (t *table) title() string { return account.Title("table", t.name) }
 
 // checkInvariants verifies, in the check build only, what is so when no slot is
 // free: each is in use, or retired, or waits as the check build has it.

@@ -47,7 +47,7 @@ func (t *table) stats() TableStats {
 // String returns the numbers in one line.
 func (s TableStats) String() string {
 	return fmt.Sprintf("%s of %s: %s, %d of %s free, %d retired, %s, %s",
-		titleOf("table", s.Name), s.Type, account.Count(s.InUse, "element"), s.Free, account.Count(s.Slots, "slot"), s.Retired,
+		account.Title("table", s.Name), s.Type, account.Count(s.InUse, "element"), s.Free, account.Count(s.Slots, "slot"), s.Retired,
 		account.Count(s.Chunks, "chunk"), account.Count(s.Bytes, "byte"))
 }
 

@@ -16,3 +16,11 @@ func Count[N int | int64 | uint64 | uintptr](n N, thing string) string {
 	}
 	return fmt.Sprintf("%d %s", n, thing)
 }
+
+// Title returns a kind of owner and its name as messages show them.
+func Title(kind, name string) string {
+	if name == "" {
+		return "a " + kind + " without a name"
+	}
+	return fmt.Sprintf("%s %q", kind, name)
+}

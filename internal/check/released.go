@@ -31,14 +31,6 @@ type Released struct {
 	untyped *untyped // nil for elements of one type
 }
 
-// Of describes the elements of s, which are zero.
-func Of[T any](s []T, owner string, marks []Mark, site Site) *Released {
-	return &Released{
-		Owner: owner, Type: reflect.TypeFor[T](), N: len(s), Marks: marks, Site: site,
-		Mem: unsafe.Pointer(unsafe.SliceData(s)),
-	}
-}
-
 // A Mark says where the allocation that begins at an element was made.
 type Mark struct {
 	At   uint32

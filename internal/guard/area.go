@@ -60,6 +60,22 @@ var all struct {
 	idle   map[reflect.Type][]*area // the longest idle first
 	held   []*area                  // the oldest first
 	by     map[uintptr]*area        // that are live or held, by the address of the memory
+	bad    []*check.Report          // what unlock tells
+}
+
+// found has a report told, if there is one. The lock is held.
+func found(r *check.Report) {
+	if r != nil {
+		all.bad = append(all.bad, r)
+	}
+}
+
+// unlock ends what all.mu.Lock began, and tells what was found meanwhile.
+func unlock() {
+	bad := all.bad
+	all.bad = nil
+	all.mu.Unlock()
+	tell(bad)
 }
 
 // filter counts the entries of all.by by a hash of their addresses. It is large, so that
@@ -90,9 +106,9 @@ var reserved atomic.Bool
 // open makes the addresses ready, once, and sets how many slots there are.
 func open(slots int) bool {
 	all.mu.Lock()
+	defer unlock()
 	if !all.ready {
 		if !all.region.reserve() {
-			all.mu.Unlock()
 			return false
 		}
 		all.idle, all.by = make(map[reflect.Type][]*area), make(map[uintptr]*area)
@@ -100,26 +116,22 @@ func open(slots int) bool {
 		reserved.Store(true)
 	}
 	all.slots = slots
-	var bad []*check.Report
 	for all.used > slots && len(all.held) > 0 {
-		bad = evict(bad)
+		evict()
 	}
-	all.mu.Unlock()
-	tell(bad)
 	return true
 }
 
 // The functions below are called with the lock held.
 
 // take returns an area that is live, for values of the type on its pages or, for nil,
-// for poison only. It returns nil if all slots are in use by what is live. It appends
-// what was found wrong with the memory that had the slot.
-func take(typ reflect.Type, bad []*check.Report) (*area, []*check.Report) {
+// for poison only. It returns nil if all slots are in use by what is live.
+func take(typ reflect.Type) *area {
 	if all.used >= all.slots {
 		if len(all.held) == 0 {
-			return nil, bad
+			return nil
 		}
-		bad = evict(bad)
+		evict()
 	}
 	var a *area
 	if q := all.idle[typ]; len(q) > 0 {
@@ -128,11 +140,11 @@ func take(typ reflect.Type, bad []*check.Report) (*area, []*check.Report) {
 		a = &area{index: len(all.areas), typ: typ}
 		all.areas = append(all.areas, a)
 	} else {
-		return nil, bad
+		return nil
 	}
 	all.used++
 	*a = area{state: live, index: a.index, typ: typ}
-	return a, bad
+	return a
 }
 
 // roomFor reports whether there can be another area for the type. Some are kept for
@@ -171,15 +183,12 @@ func leave(a *area) {
 }
 
 // evict takes the slot that was released first.
-func evict(bad []*check.Report) []*check.Report {
+func evict() {
 	a := all.held[0]
 	all.held[0] = nil
 	all.held = all.held[1:]
-	if r := a.damage(); r != nil {
-		bad = append(bad, r)
-	}
+	found(a.damage())
 	leave(a)
-	return bad
 }
 
 // hold makes a live area one whose memory was released now, at the place end.

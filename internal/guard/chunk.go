@@ -18,13 +18,12 @@ func Hold(what *check.Released, made *leak.Site) bool {
 	}
 	end := leak.Here("", "")
 	all.mu.Lock()
-	a, bad := take(nil, nil)
+	defer unlock()
+	a := take(nil)
 	if a != nil {
 		enter(a, what, made)
 		hold(a, end)
 	}
-	all.mu.Unlock()
-	tell(bad)
 	return a != nil
 }
 
@@ -36,16 +35,14 @@ func Chunk(typ reflect.Type, n int, title string, made *leak.Site) any {
 		return nil
 	}
 	all.mu.Lock()
-	a, bad := placeOwn(typ, n, title, made, nil)
-	var s any
-	if a != nil {
-		// SAFETY: the values have no pointers, are aligned, since either end of
-		// the pages is, and lie in the pages.
-		s = reflect.SliceAt(typ, a.what.Mem, n).Interface()
+	defer unlock()
+	a := placeOwn(typ, n, title, made)
+	if a == nil {
+		return nil
 	}
-	all.mu.Unlock()
-	tell(bad)
-	return s
+	// SAFETY: the values have no pointers, are aligned, since either end of
+	// the pages is, and lie in the pages.
+	return reflect.SliceAt(typ, a.what.Mem, n).Interface()
 }
 
 // Shut takes the access to a chunk away at p that [Chunk] returned and nobody
@@ -56,14 +53,10 @@ func Shut(p unsafe.Pointer) bool {
 	}
 	end := leak.Here("", "")
 	all.mu.Lock()
-	var bad []*check.Report
+	defer unlock()
 	if a := all.by[uintptr(p)]; a != nil && a.state == live {
-		if r := a.beside(); r != nil {
-			bad = append(bad, r)
-		}
+		found(a.beside())
 		hold(a, end)
 	}
-	all.mu.Unlock()
-	tell(bad)
 	return true
 }

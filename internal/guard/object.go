@@ -31,43 +31,45 @@ func Fits(bytes uintptr) bool { return bytes > 0 && bytes <= maxBytes }
 // has no locks, and a size that Fits.
 func Place(o Object) unsafe.Pointer {
 	made := leak.Here("object", "")
-	var bad []*check.Report
-	defer func() { tell(bad) }()
 	if !o.Pointers && canOpen {
-		all.mu.Lock()
-		a, b := placeOwn(o.Type, 1, o.Title, made, bad)
-		bad = b
-		if a != nil {
-			a.owner, a.standIn = o.Owner, o.StandIn
-			all.mu.Unlock()
-			return a.what.Mem
+		if p := o.place(func() *area { return placeOwn(o.Type, 1, o.Title, made) }); p != nil {
+			return p
 		}
-		all.mu.Unlock()
 	}
-	p := o.New()
+	what := &check.Released{Owner: o.Title, Type: o.Type, Mem: o.New(), N: 1}
+	return o.place(func() *area {
+		a := take(nil)
+		if a != nil {
+			enter(a, what, made)
+		}
+		return a
+	})
+}
+
+// place returns the memory of the area that get returns, for o, or nil.
+func (o *Object) place(get func() *area) unsafe.Pointer {
 	all.mu.Lock()
-	defer all.mu.Unlock()
-	a, b := take(nil, bad)
-	if bad = b; a == nil {
+	defer unlock()
+	a := get()
+	if a == nil {
 		return nil
 	}
 	a.owner, a.standIn = o.Owner, o.StandIn
-	enter(a, &check.Released{Owner: o.Title, Type: o.Type, Mem: p, N: 1}, made)
-	return p
+	return a.what.Mem
 }
 
 // placeOwn returns a live area with n zero values of a type on its pages, or nil. The
 // lock is held.
-func placeOwn(typ reflect.Type, n int, title string, made *leak.Site, bad []*check.Report) (*area, []*check.Report) {
-	a, bad := take(typ, bad)
+func placeOwn(typ reflect.Type, n int, title string, made *leak.Site) *area {
+	a := take(typ)
 	if a == nil {
-		return nil, bad
+		return nil
 	}
 	bytes := uintptr(n) * typ.Size()
 	pages := all.region.open(a.index, bytes)
 	if pages == nil {
 		leave(a)
-		return nil, bad
+		return nil
 	}
 	a.pages, a.own = pages, true
 	start := uintptr(0)
@@ -79,7 +81,7 @@ func placeOwn(typ reflect.Type, n int, title string, made *leak.Site, bad []*che
 	clear(pages[start : start+bytes])
 	fill(pages[start+bytes:])
 	enter(a, &check.Released{Owner: title, Type: typ, Mem: unsafe.Pointer(&pages[start]), N: n}, made)
-	return a, bad
+	return a
 }
 
 func fill(b []byte) {
@@ -118,29 +120,24 @@ func (a *area) beside() *check.Report {
 // one of Go's heap zero.
 func Release(p unsafe.Pointer, owner uintptr, wipe func(unsafe.Pointer)) (standIn unsafe.Pointer, mistake *check.Report) {
 	all.mu.Lock()
+	defer unlock()
 	a := all.by[uintptr(p)]
 	if a == nil {
-		all.mu.Unlock()
 		return nil, nil
 	}
 	end := leak.Here("", "")
 	if a.state == held || a.owner != owner {
-		defer all.mu.Unlock()
 		r := &check.Report{What: "second free", Detail: fmt.Sprintf("%p is free already", p), Memory: a.whose, Allocated: a.made.Stack(), Released: a.end.Stack(), Now: end.Stack()}
 		if a.owner != owner {
 			r.What, r.Detail = "free of a foreign pointer", fmt.Sprintf("%p is no object of what it is given to", p)
 		}
 		return nil, r
 	}
-	bad := a.beside()
+	found(a.beside())
 	if !a.own {
 		wipe(p)
 	}
 	hold(a, end)
 	standIn, a.standIn = a.standIn, nil
-	all.mu.Unlock()
-	if bad != nil {
-		tell([]*check.Report{bad})
-	}
 	return standIn, nil
 }

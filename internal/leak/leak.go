@@ -9,6 +9,7 @@
 package leak
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -256,13 +257,7 @@ func All() []Finding {
 		list[i] = *f
 	}
 	slices.SortStableFunc(list, func(a, b Finding) int {
-		if a.Count != b.Count {
-			if a.Count > b.Count {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }

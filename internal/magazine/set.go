@@ -135,6 +135,17 @@ func (s *Set) Walk(f func(*Magazine)) {
 	}
 }
 
+// Ops returns how many objects were popped from the magazines in cells, and pushed to
+// them, since each was taken from the depot.
+func (s *Set) Ops() (pops, pushes uint64) {
+	s.Walk(func(m *Magazine) {
+		_, out, in := m.Peek()
+		pops += uint64(out)
+		pushes += uint64(in)
+	})
+	return pops, pushes
+}
+
 // Peek returns the number of objects in m and what Counts would return, while m
 // may be in use elsewhere.
 //

@@ -71,7 +71,7 @@ func NewWriter(w io.Writer, at time.Time, file string, types ...Type) *Writer {
 		p.part = p.part[:0]
 		p.part.varint(typeName, uint64(p.text(t.Name)))
 		p.part.varint(typeUnit, uint64(p.text(t.Unit)))
-		p.out.bytes(profileSampleType, p.part)
+		addBytes(&p.out, profileSampleType, p.part)
 	}
 	// The mapping says that there is nothing left to look up, for otherwise pprof
 	// looks for the program's file.
@@ -81,7 +81,7 @@ func NewWriter(w io.Writer, at time.Time, file string, types ...Type) *Writer {
 	for _, has := range []int{mappingFunctions, mappingFiles, mappingLines, mappingInline} {
 		p.part.varint(has, 1)
 	}
-	p.out.bytes(profileMapping, p.part)
+	addBytes(&p.out, profileMapping, p.part)
 	p.out.varint(profileTimeNanos, uint64(at.UnixNano()))
 	if len(types) > 0 {
 		p.out.varint(profileDefaultSampleType, uint64(p.text(types[len(types)-1].Name)))
@@ -104,7 +104,7 @@ func (p *Writer) Sample(stack []string, values ...int64) {
 	p.part = p.part[:0]
 	packed(&p.part, &p.line, sampleLocation, p.ids)
 	packed(&p.part, &p.line, sampleValue, values)
-	p.out.bytes(profileSample, p.part)
+	addBytes(&p.out, profileSample, p.part)
 	p.flush()
 }
 
@@ -140,14 +140,14 @@ func (p *Writer) location(name string) uint64 {
 	p.part = p.part[:0]
 	p.part.varint(functionID, id)
 	p.part.varint(functionName, uint64(p.text(name)))
-	p.out.bytes(profileFunction, p.part)
+	addBytes(&p.out, profileFunction, p.part)
 	p.line = p.line[:0]
 	p.line.varint(lineFunction, id)
 	p.part = p.part[:0]
 	p.part.varint(locationID, id)
 	p.part.varint(locationMapping, 1)
-	p.part.bytes(locationLine, p.line)
-	p.out.bytes(profileLocation, p.part)
+	addBytes(&p.part, locationLine, p.line)
+	addBytes(&p.out, profileLocation, p.part)
 	return id
 }
 
@@ -158,7 +158,7 @@ func (p *Writer) text(s string) int64 {
 	if !ok {
 		i = int64(len(p.strings))
 		p.strings[s] = i
-		p.out.string(profileString, s)
+		addBytes(&p.out, profileString, s)
 	}
 	return i
 }
