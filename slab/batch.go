@@ -49,15 +49,12 @@ func (c *core) fill(dst []unsafe.Pointer) {
 			if c.init != nil && !c.stay() {
 				c.init(p)
 			}
-			if check.Enabled {
-				c.watch.Out(p, c.owner())
-			}
 		}
 	}
 	done = true
-	if c.hooks.Load()&track.HookOut != 0 {
+	if check.Enabled || c.hooks.Load()&track.HookOut != 0 {
 		for i, p := range dst {
-			dst[i] = c.guard(p)
+			dst[i] = c.handed(p)
 		}
 	}
 }

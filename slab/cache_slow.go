@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/track"
 )
 
@@ -65,13 +64,7 @@ func (c *core) alloc(null any) (p unsafe.Pointer, err error) {
 		c.init(p)
 	}
 	done = true
-	if check.Enabled {
-		c.watch.Out(p, c.owner())
-	}
-	if c.hooks.Load()&track.HookOut != 0 {
-		p = c.guard(p)
-	}
-	return p, nil
+	return c.handed(p), nil
 }
 
 // undo ends an alloc that cannot return: p, if it is not nil, is nobody's.
@@ -88,12 +81,8 @@ func (c *core) free(null any, p unsafe.Pointer) {
 	if p == nil {
 		panic(fmt.Sprintf("slab: Free of a nil *%v in %s", c.typ, c.title()))
 	}
-	if check.Enabled && !c.watch.May(p, c.owner()) {
+	if p = c.taken(p); p == nil {
 		return
-	}
-	sanitize.MustHave(p, c.size)
-	if c.hooks.Load()&track.HookBack != 0 {
-		p = c.guarded.Back(p, c.wipe)
 	}
 	done := false
 	defer func() {

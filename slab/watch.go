@@ -44,9 +44,27 @@ func (c *core) enroll() {
 	}
 }
 
-// guard returns what to hand out in place of p, which is zero.
-func (c *core) guard(p unsafe.Pointer) unsafe.Pointer {
+// handed returns what to hand out in place of p.
+func (c *core) handed(p unsafe.Pointer) unsafe.Pointer {
+	if check.Enabled {
+		c.watch.Out(p, c.owner())
+	}
+	if c.hooks.Load()&track.HookOut == 0 {
+		return p
+	}
 	return c.guarded.Out(p, c.owner(), c.pointers, func() unsafe.Pointer { return c.make(1) })
+}
+
+// taken returns what is to be freed in place of p, or nil if to free it is a mistake.
+func (c *core) taken(p unsafe.Pointer) unsafe.Pointer {
+	if check.Enabled && !c.watch.May(p, c.owner()) {
+		return nil
+	}
+	sanitize.MustHave(p, c.size)
+	if c.hooks.Load()&track.HookBack == 0 {
+		return p
+	}
+	return c.guarded.Back(p, c.wipe)
 }
 
 // plain reports whether the fast path may free p although there are hooks: the cache

@@ -29,8 +29,7 @@ type Waiter struct {
 
 type waiter struct {
 	Waiter
-	weight   int64 // in waiting
-	reported bool
+	weight int64 // in waiting
 }
 
 // A queueSelf stands for a queue in weak pointers, which must not refer to a global
@@ -122,8 +121,7 @@ func (q *queue) next(all bool, objects, bytes int) *waiter {
 // damage returns the report for a write to what waits, once.
 func (x *waiter) damage() *Report {
 	for _, r := range x.What {
-		if bad := r.Damage(); bad != nil && !x.reported {
-			x.reported = true
+		if bad := r.damage(); bad != nil {
 			return bad
 		}
 	}

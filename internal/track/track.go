@@ -11,7 +11,10 @@
 //	                 its own, which have no access after the next release
 //	default          itself
 //
-// What is handed out, and taken back one by one, is told to [Out] and [Back].
+// What is handed out, and taken back one by one, is told to [Out] and [Back], for the
+// sanitizers. For the check build an owner of objects has [Objects] or [Idle]; for the
+// guard, which answers with another object, [Guarded]; and a pool, for stale pointers,
+// [Marks].
 package track
 
 import (
