@@ -64,16 +64,23 @@ func ExampleMakeSlice() {
 	// Output: ["" ""] 10
 }
 
-func ExampleAppend() {
+func ExamplePush() {
 	a := arena.NewArena()
 	var s []int
 	for i := range 5 {
-		s = arena.Append(a, s, i*i)
+		s = arena.Push(a, s, i*i)
 	}
+	fmt.Println(s)
+	// Output: [0 1 4 9 16]
+}
+
+func ExampleAppend() {
+	a := arena.NewArena()
+	s := arena.Append(a, nil, 1, 4, 9)
 	fromHeap := []int{7}
 	grown := arena.Append(a, fromHeap, 8, 9) // copied; the original is left alone
 	fmt.Println(s, fromHeap, grown)
-	// Output: [0 1 4 9 16] [7] [7 8 9]
+	// Output: [1 4 9] [7] [7 8 9]
 }
 
 func ExampleString() {

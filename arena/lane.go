@@ -157,16 +157,17 @@ func chunkOf[T any](l *typed[T], own any) []T {
 	return l.buf
 }
 
+// Push is the function [Push] for the lane's type and memory.
+func (l *Lane[T]) Push(s []T, v T) []T {
+	if !hasRoom(l.buf, s, 1) {
+		s = mustRoom((*typed[T])(l), "Push", s, 1)
+	}
+	return append(s, v)
+}
+
 // Append is the function [Append] for the lane's type and memory.
 func (l *Lane[T]) Append(s []T, vs ...T) []T {
-	if hasRoom(l.buf, s, vs) {
-		return append(s, vs[0])
-	}
-	s, err := appendSlow(l.ready(), "Append", s, vs)
-	if err != nil {
-		panic(err)
-	}
-	return s
+	return appendTo((*typed[T])(l), s, vs)
 }
 
 // Reset takes back every value the lane handed out and keeps the memory for

@@ -51,6 +51,9 @@ func TestLimit(t *testing.T) {
 	if err := limitPanic(t, func() { arena.Append(a, make([]kilo, 10), kilo{}) }); err.Requested != 20000 {
 		t.Errorf("Append: %v", err)
 	}
+	if err := limitPanic(t, func() { arena.Push(a, make([]kilo, 10), kilo{}) }); err.Requested != 20000 {
+		t.Errorf("Push: %v", err)
+	}
 	limitPanic(t, func() { arena.String(a, make([]byte, limit+1)) })
 	three := make([]kilo, 3)
 	if s, err := arena.TryAppend(a, three, make([]kilo, 9)...); len(s) != 3 || &s[0] != &three[0] || err.(*arena.LimitError).Requested != 12000 {

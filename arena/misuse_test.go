@@ -31,6 +31,7 @@ var uses = []struct {
 	{"TryAppend", func(a *arena.Arena) { arena.TryAppend(a, []int{1}, 2) }},
 	{"TryString", func(a *arena.Arena) { arena.TryString(a, "text") }},
 	{"Append", func(a *arena.Arena) { arena.Append(a, []int{1}, 2) }},
+	{"Push", func(a *arena.Arena) { arena.Push(a, []int{1}, 2) }},
 	{"String", func(a *arena.Arena) { arena.String(a, "text") }},
 	{"NewOf", func(a *arena.Arena) { arena.NewOf(a, reflect.TypeFor[int]()) }},
 	{"NewOf", func(a *arena.Arena) { arena.NewOf(a, reflect.TypeFor[bool]()) }},
@@ -87,6 +88,7 @@ var laneUses = []struct {
 	{"MakeSlice", func(l *arena.Lane[int]) { l.MakeSlice(1, 1) }},
 	{"MakeSlice", func(l *arena.Lane[int]) { l.MakeSlice(0, 0) }},
 	{"Append", func(l *arena.Lane[int]) { l.Append([]int{1}, 2) }},
+	{"Push", func(l *arena.Lane[int]) { l.Push([]int{1}, 2) }},
 	{"MakeSlice", func(l *arena.Lane[int]) { l.MakeSlice(0, 1<<20) }},
 	{"Lane.Reset", func(l *arena.Lane[int]) { l.Reset() }},
 }
@@ -209,6 +211,9 @@ func TestMisuseTexts(t *testing.T) {
 		{long("TryMakeSlice", tooMany), func() { arena.TryMakeSlice[int64](a, 0, tooMany) }},
 		{fmt.Sprintf("arena: Append of %d values to a slice of %d overflows", math.MaxInt, 2), func() {
 			arena.Append(a, make([]struct{}, 2), make([]struct{}, math.MaxInt)...)
+		}},
+		{fmt.Sprintf("arena: Push of 1 values to a slice of %d overflows", math.MaxInt), func() {
+			arena.Push(a, make([]struct{}, math.MaxInt), struct{}{})
 		}},
 		{`arena: NewOf(nil) on arena "request"`, func() { arena.NewOf(a, nil) }},
 		{"arena: NewOf(nil) on the nil arena", func() { arena.NewOf(nil, nil) }},

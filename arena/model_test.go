@@ -244,7 +244,13 @@ func (c cell[T]) grow(m *model, th *thing, s []T, want []byte, x byte, n int) {
 		want = append(want, x+byte(i))
 	}
 	var grown []T
-	if !m.allocate(func() { grown = arena.Append(m.a, s, vs...) }) {
+	if !m.allocate(func() {
+		if n == 1 {
+			grown = arena.Push(m.a, s, vs[0])
+		} else {
+			grown = arena.Append(m.a, s, vs...)
+		}
+	}) {
 		return
 	}
 	if len(grown) != len(want) {

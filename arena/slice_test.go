@@ -184,6 +184,91 @@ func TestAppendOverlap(t *testing.T) {
 	})
 }
 
+// Nor do values that lie where they are to be written to spoil each other.
+func TestAppendOverItself(t *testing.T) {
+	onEach(t, func(t *testing.T, a *arena.Arena) {
+		for from := range 7 {
+			for n := range 7 {
+				s := arena.Append(a, arena.MakeSlice[int](a, 0, 20), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+				want := append(slices.Clone(s[:4]), s[from:from+n]...)
+				if got := arena.Append(a, s[:4], s[from:from+n]...); !slices.Equal(got, want) {
+					t.Errorf("s[:4] and s[%d:%d] are %v, want %v", from, from+n, got, want)
+				}
+			}
+		}
+	})
+}
+
+// Push is Append of one value, in every state of the slice.
+func TestPush(t *testing.T) {
+	onEach(t, func(t *testing.T, a *arena.Arena) {
+		checkPush(t, a, 7)
+		checkPush(t, a, node{key: 7})
+		checkPush(t, a, struct{}{})
+	})
+}
+
+func checkPush[T comparable](t *testing.T, a *arena.Arena, v T) {
+	t.Helper()
+	var alone arena.Lane[T]
+	for name, f := range map[string]struct {
+		push func(s []T, v T) []T
+		more func(s []T, vs ...T) []T
+		make func(n, c int) []T
+	}{
+		"arena": {
+			func(s []T, v T) []T { return arena.Push(a, s, v) },
+			func(s []T, vs ...T) []T { return arena.Append(a, s, vs...) },
+			func(n, c int) []T { return arena.MakeSlice[T](a, n, c) },
+		},
+		"lane": {arena.LaneOf[T](a).Push, arena.LaneOf[T](a).Append, arena.LaneOf[T](a).MakeSlice},
+		"own":  {alone.Push, alone.Append, alone.MakeSlice},
+	} {
+		for _, c := range []struct{ length, capacity int }{{0, 0}, {0, 1}, {1, 1}, {3, 8}, {500, 500}} {
+			for _, behind := range []int{0, 1} { // values behind the slice
+				s := f.make(c.length, c.capacity)
+				f.make(behind, behind)
+				got := f.push(s, v)
+				like := f.make(c.length, c.capacity)
+				f.make(behind, behind)
+				if want := f.more(like, v); !slices.Equal(got, want) || len(got) != c.length+1 {
+					t.Fatalf("%s: Push to %d of %d: %v, want %v", name, c.length, c.capacity, got, want)
+				}
+				if c.length < c.capacity && &got[0] != &s[:1][0] {
+					t.Errorf("%s: Push to %d of %d moved", name, c.length, c.capacity)
+				}
+			}
+		}
+		heap := make([]T, 1, 4)
+		s := f.push(heap, v)
+		if len(s) != 2 || s[1] != v || a != nil && heap[:2][1] != *new(T) {
+			t.Errorf("%s: Push to a slice from elsewhere: %v, of %v", name, s, heap[:2])
+		}
+		var list []T
+		for range 1000 {
+			list = f.push(list, v)
+		}
+		if len(list) != 1000 || slices.ContainsFunc(list, func(x T) bool { return x != v }) {
+			t.Errorf("%s: a list of %d", name, len(list))
+		}
+	}
+}
+
+// A list that is pushed takes the memory of one that is appended to.
+func TestPushGrows(t *testing.T) {
+	a, b := arena.NewArena(), arena.NewArena()
+	var s, u []int
+	for i := range 5000 {
+		s, u = arena.Push(a, s, i), arena.Append(b, u, i)
+		if len(s) != len(u) || cap(s) != cap(u) || s[i] != i {
+			t.Fatalf("%d of %d, want %d of %d", len(s), cap(s), len(u), cap(u))
+		}
+	}
+	if x, y := a.Stats(), b.Stats(); x.InUse != y.InUse || x.Reserved != y.Reserved {
+		t.Errorf("%v, want %v", x, y)
+	}
+}
+
 type label string
 
 func TestString(t *testing.T) {

@@ -135,6 +135,62 @@ func TestAppendOfItself(t *testing.T) {
 	}
 }
 
+// Values that lie where they are to be written to do not spoil each other.
+func TestAppendOverItself(t *testing.T) {
+	var a bump.Arena
+	for from := range 7 {
+		for n := range 7 {
+			s := bump.Append(&a, bump.MakeSlice[int](&a, 0, 20), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+			want := append(slices.Clone(s[:4]), s[from:from+n]...)
+			if got := bump.Append(&a, s[:4], s[from:from+n]...); !slices.Equal(got, want) {
+				t.Errorf("s[:4] and s[%d:%d] are %v, want %v", from, from+n, got, want)
+			}
+		}
+	}
+}
+
+// Push is Append of one value, in every state of the slice.
+func TestPush(t *testing.T) {
+	var a, b bump.Arena
+	var s, u []int
+	for i := range 5000 {
+		s, u = bump.Push(&a, s, i), bump.Append(&b, u, i)
+		if i%64 == 0 { // s and u are not the latest any more
+			bump.MakeSlice[int](&a, 1, 1)
+			bump.MakeSlice[int](&b, 1, 1)
+		}
+		if !slices.Equal(s, u) || cap(s) != cap(u) || s[i] != i {
+			t.Fatalf("%d of %d, want %d of %d", len(s), cap(s), len(u), cap(u))
+		}
+	}
+	if x, y := a.Stats(), b.Stats(); x != y {
+		t.Errorf("%v, want %v", x, y)
+	}
+	heap := append(make([]int, 0, 8), 1, 2)
+	if u := bump.Push(&a, heap, 3); !a.Owns(data(u)) || !slices.Equal(u, []int{1, 2, 3}) || heap[:3][2] != 0 {
+		t.Errorf("a slice from elsewhere became %v, itself %v", u, heap[:3])
+	}
+	wantPanic(t, "too many", func() { bump.Push(&a, make([]struct{}, math.MaxInt), struct{}{}) },
+		"bump: Push of 1 values to a slice of ", "overflows")
+}
+
+// A slice that grows one by one takes its room in doubles, in place.
+func TestAppendDoublesInPlace(t *testing.T) {
+	testkit.NeedsPacking(t)
+	var a bump.Arena
+	s := bump.MakeSlice[int](&a, 5, 5)
+	first := data(s)
+	for _, want := range []int{10, 10, 10, 10, 10, 20} {
+		if s = bump.Push(&a, s, 1); cap(s) != want || data(s) != first {
+			t.Errorf("%d values have a capacity of %d, want %d in place", len(s), cap(s), want)
+		}
+	}
+	s = bump.MakeSlice[int](&a, 0, a.Stats().Idle/8-4)
+	if u := bump.Append(&a, s[:cap(s)], 1, 2); data(u) != data(s) || cap(u) != cap(s)+2 {
+		t.Errorf("room for four behind %d: a capacity of %d", cap(s), cap(u))
+	}
+}
+
 func TestAppendOfEmptyValues(t *testing.T) {
 	var a bump.Arena
 	s := bump.Append(&a, []struct{}(nil), struct{}{})

@@ -54,9 +54,16 @@ func ExampleMakeSlice() {
 
 func ExampleAppend() {
 	var a bump.Arena
+	s := bump.Append(&a, nil, 1, 2, 3)
+	fmt.Println(bump.Append(&a, s, s[1:]...))
+	// Output: [1 2 3 2 3]
+}
+
+func ExamplePush() {
+	var a bump.Arena
 	var s []string
 	for _, w := range []string{"to", "be"} {
-		s = bump.Append(&a, s, bump.String(&a, w))
+		s = bump.Push(&a, s, bump.String(&a, w))
 	}
 	fmt.Println(s)
 	// Output: [to be]

@@ -20,6 +20,7 @@ func uses(a *bump.Arena) map[string]func() {
 		"Free":      func() { a.Free() },
 		"MakeSlice": func() { bump.MakeSlice[int](a, 1, 1) },
 		"Append":    func() { bump.Append(a, nil, 1) },
+		"Push":      func() { bump.Push(a, nil, 1) },
 		"String":    func() { bump.String(a, "x") },
 	}
 }

@@ -199,7 +199,12 @@ func (m *model) stepAppend() {
 	}
 	was := append([]uint32(nil), s...)
 	before := m.a.Stats()
-	t := bump.Append(m.a, s, vs...)
+	var t []uint32
+	if n == 1 {
+		t = bump.Push(m.a, s, vs[0])
+	} else {
+		t = bump.Append(m.a, s, vs...)
+	}
 	if len(t) != len(s)+n {
 		m.fail("Append: length %d, want %d", len(t), len(s)+n)
 	}
@@ -210,6 +215,10 @@ func (m *model) stepAppend() {
 	}
 	bytes := uintptr(cap(s)) * 4
 	p, q := uintptr(data(s)), uintptr(data(t))
+	grown := max(len(t), 2*cap(s))
+	if !m.grows(p, bytes, uintptr(grown)*4, before) {
+		grown = len(t)
+	}
 	switch {
 	case n == 0:
 		if p != q {
@@ -220,9 +229,9 @@ func (m *model) stepAppend() {
 			m.fail("Append moved, with spare capacity")
 		}
 		r.want = append(r.want[:0], r.bytes()...)
-	case !foreign && p+bytes == m.end && m.grows(p, bytes, uintptr(len(t))*4, before):
-		if p != q || cap(t) != len(t) {
-			m.fail("Append moved, with room behind: capacity %d, want %d", cap(t), len(t))
+	case !foreign && p+bytes == m.end && m.grows(p, bytes, uintptr(grown)*4, before):
+		if p != q || cap(t) != grown {
+			m.fail("Append moved, with room behind: capacity %d, want %d", cap(t), grown)
 		}
 		m.inUse += int(q + uintptr(cap(t))*4 - m.end)
 		m.end = q + uintptr(cap(t))*4

@@ -300,9 +300,9 @@ var reported = []mistake{
 		var a bump.Arena
 		here("allocated")
 		s := bump.MakeSlice[uint16](&a, 5, 5)
-		s = bump.Append(&a, s, 1)
-		poke(unsafe.Pointer(&s[0]), 12, 7)
-	}, []string{"overrun", "1 byte behind 12 bytes", "6 × uint16"}},
+		s = bump.Append(&a, s, 1, 2, 3, 4, 5, 6) // more than twice as many: no spare capacity
+		poke(unsafe.Pointer(&s[0]), 22, 7)
+	}, []string{"overrun", "1 byte behind 22 bytes", "11 × uint16"}},
 	{"bump: an overrun of a string", func(here func(string)) {
 		var a bump.Arena
 		here("allocated")

@@ -34,6 +34,14 @@ func Within[T any](s, chunk []T) bool {
 	return p-c < uintptr(len(chunk))*size && uintptr(cap(s))*size <= uintptr(len(chunk))*size-(p-c)
 }
 
+// Begins reports whether the memory of s begins inside that of in, up to its length. A slice
+// that begins in a chunk lies in it as a whole; and if s begins in a slice, to write s from
+// front to back changes elements of that before they are read. A slice of a type without
+// size begins nowhere.
+func Begins[T any](s, in []T) bool {
+	return Offset(First(s), First(in)) < uintptr(len(in))*unsafe.Sizeof(*new(T))
+}
+
 // Holds reports whether the bytes of s lie inside the memory of chunk. Those of an
 // empty string lie nowhere.
 func Holds[T any](chunk []T, s string) bool {

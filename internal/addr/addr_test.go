@@ -59,6 +59,31 @@ func checkWithin[T any](t *testing.T) {
 	}
 }
 
+// checkBegins compares Begins with what indices say.
+func checkBegins[T any](t *testing.T) {
+	t.Helper()
+	all := make([]T, 30)
+	for lo := range all {
+		for hi := lo; hi <= len(all); hi++ {
+			if got, want := addr.Begins(all[lo:hi], all[10:20]), lo >= 10 && lo < 20; got != want {
+				t.Errorf("%T: Begins([%d:%d], [10:20]) is %v", all[:0], lo, hi, got)
+			}
+		}
+	}
+	if addr.Begins(make([]T, 1), all) || addr.Begins(nil, all) || addr.Begins(all, nil) || addr.Begins[T](nil, nil) {
+		t.Errorf("%T: foreign or nil slices begin within", all[:0])
+	}
+}
+
+func TestBegins(t *testing.T) {
+	checkBegins[byte](t)
+	checkBegins[string](t)
+	checkBegins[[7]uint16](t)
+	if s := make([]struct{}, 5); addr.Begins(s[1:], s) {
+		t.Error("values without size begin somewhere")
+	}
+}
+
 func TestWithin(t *testing.T) {
 	checkWithin[byte](t)
 	checkWithin[string](t)

@@ -52,6 +52,7 @@ func TestFastPathsFitBudget(t *testing.T) {
 	for _, path := range []struct{ name, pattern string }{
 		{"Lane[int].New", `arena\.\(\*Lane\[go\.shape\.int\]\)\.New`},
 		{"Lane[node].New", `arena\.\(\*Lane\[go\.shape\.struct \{.*callsite\.left.*\}\]\)\.New`},
+		{"arena.Push[*node]", `arena\.Push\[go\.shape\.\*uint8\]`},
 		{"bump.New[int]", `bump\.New\[go\.shape\.int\]`},
 		{"bump.New[node]", `bump\.New\[go\.shape\.struct \{.*callsite\.left.*\}\]`},
 		{"Local[int].Alloc", `slab\.\(\*Local\[go\.shape\.int\]\)\.Alloc`},
@@ -104,6 +105,7 @@ func TestCallSitesInline(t *testing.T) {
 	for fn, callee := range map[string]string{
 		"laneNewInt":     `arena.(*Lane[go.shape.int]).New`,
 		"laneNewNode":    `arena.(*Lane[go.shape.struct {`,
+		"pushNode":       `arena.Push[go.shape.*uint8]`,
 		"bumpNewInt":     `bump.New[go.shape.int]`,
 		"bumpNewNode":    `bump.New[go.shape.struct {`,
 		"localAllocInt":  `slab.(*Local[go.shape.int]).Alloc`,
@@ -133,6 +135,21 @@ func TestArenaNewInlinesWhatItCalls(t *testing.T) {
 	for _, callee := range []string{`arena\.find\[go\.shape\.struct \{.*callsite\.left.*\}\]`, `addr\.TypeWord`, `arena\.slot`} {
 		if !regexp.MustCompile(`arena[/\\]arena\.go:\d+:\d+: inlining call to ` + callee).MatchString(out) {
 			t.Errorf("%s: arena.New[node] does not inline %s", runtime.Version(), callee)
+		}
+	}
+}
+
+// TestPushInlinesWhatItCalls checks what stands between a call of Push or Append and the store.
+func TestPushInlinesWhatItCalls(t *testing.T) {
+	out := inlining(t)
+	for _, callee := range []string{`arena\.find`, `arena\.hasRoom`, `addr\.Begins`, `addr\.First`, `addr\.Offset`} {
+		if !regexp.MustCompile(`arena[/\\]slice\.go:\d+:\d+: inlining call to ` + callee + `\b`).MatchString(out) {
+			t.Errorf("%s: a Push of arena does not inline %s", runtime.Version(), callee)
+		}
+	}
+	for _, callee := range []string{`bump\.hasRoom`, `addr\.Begins`} {
+		if !regexp.MustCompile(`bump[/\\]new\.go:\d+:\d+: inlining call to ` + callee + `\b`).MatchString(out) {
+			t.Errorf("%s: a Push of bump does not inline %s", runtime.Version(), callee)
 		}
 	}
 }

@@ -60,6 +60,23 @@ func poolPair(p *pool.Pool[node]) { p.Put(p.Get()) }
 // That call itself is too large to inline; what it calls must be inlined in it.
 func arenaNew(a *arena.Arena) *node { return arena.New[node](a) }
 
+// pushNode is inlined up to the call for an arena that is not nil.
+func pushNode(a *arena.Arena, s []*node, n *node) []*node { return arena.Push(a, s, n) }
+
+// arenaAppend and bumpAppend make the compiler instantiate what appends, for the same reason
+// as arenaNew.
+func arenaAppend(a *arena.Arena, s []*node, n *node) []*node { return arena.Append(a, s, n, n) }
+
+func bumpAppend(a *bump.Arena, s []int) []int { return bump.Append(a, bump.Push(a, s, 1), 2, 3) }
+
+// A Tree appends to itself, for packages that do not use package arena themselves.
+type Tree struct {
+	Mem  *arena.Arena
+	Kids []*Tree
+}
+
+func (t *Tree) Push(kid *Tree) { t.Kids = arena.Push(t.Mem, t.Kids, kid) }
+
 func clearPointers(s []*node) { clear(s) }
 
 func clearBytes(b []byte) { clear(b) }
