@@ -28,7 +28,7 @@ func Example_practice() {
 	item := request.Child("item") // one context for all items
 	for i := range 3 {
 		scratch := arena.MakeSlice[int64](item.Arena(), 512, 512)
-		rows = arena.Append(request.Arena(), rows, scratch[i])
+		rows = arena.Push(request.Arena(), rows, scratch[i])
 		if i == 2 {
 			showTree(process)
 		}

@@ -38,7 +38,7 @@ func Example() {
 		}
 		words := arena.MakeSlice[string](a, 0, 8)
 		for ; list != nil; list = list.Next {
-			words = arena.Append(a, words, list.Word)
+			words = arena.Push(a, words, list.Word)
 		}
 		return strings.Join(words, " ") // on Go's heap, so it may leave
 	}

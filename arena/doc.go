@@ -10,7 +10,8 @@
 //	a := arena.NewArena(arena.Config{Name: "request"})
 //	n := arena.New[Node](a)            // zero, like new(Node)
 //	s := arena.MakeSlice[int](a, 0, 8) // like make([]int, 0, 8)
-//	s = arena.Append(a, s, 1, 2, 3)    // grows in place where it can
+//	s = arena.Push(a, s, 1)            // grows in place where it can
+//	s = arena.Append(a, s, 2, 3)       // the same for several values
 //	a.Reset()                          // all gone, memory kept
 //
 // # Types, lanes and the garbage collector

@@ -9,12 +9,12 @@ import (
 	"github.com/haven-mem/haven/internal/chunk"
 )
 
-// Push appends v to s and returns the result, in a, or as the built-in append does if a is
-// nil: [Append] of one value, and the way to append one at a time. It costs about two
-// nanoseconds where s has room, and as an append where a is nil. Where the compiler does not
-// see that Append keeps none of the slice that its values come in, as in a helper that is
-// inlined into another package, that slice is an object of Go's heap for each call; Push has
-// none. It panics as [New] does.
+// Push is [Append] of one value: it appends v to s and returns the result, in a, or as the
+// built-in append does if a is nil. It costs about what [New] does where s has room, and for
+// a nil arena an append and a compare. Append takes its values in a slice. In a helper that
+// is inlined into a package without an Append of that type, the compiler does not know that
+// nobody keeps it, and makes it on Go's heap in each call. Push has no such slice.
+// It panics as New does, and is for one goroutine at a time.
 func Push[T any](a *Arena, s []T, v T) []T {
 	if a == nil {
 		return append(s, v)
@@ -22,6 +22,7 @@ func Push[T any](a *Arena, s []T, v T) []T {
 	return push(a, s, v)
 }
 
+// push is Push for an arena that is not nil, so that Push inlines.
 func push[T any](a *Arena, s []T, v T) []T {
 	l := find[T](a)
 	if l == nil {

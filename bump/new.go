@@ -145,11 +145,12 @@ func (a *Arena) slowBytes(n uintptr) unsafe.Pointer {
 	return a.Alloc(n, 1)
 }
 
-// Push appends v to s and returns the result: [Append] of one value, and the way to append one
-// at a time. It costs about two nanoseconds where s has room. Where the compiler does not see
-// that Append keeps none of the slice that its values come in, as in a helper that is inlined
-// into another package, that slice is an object of Go's heap for each call; Push has none.
-// Pointers in v must point into a. It panics as [New] does.
+// Push is [Append] of one value: it appends v to s and returns the result. Pointers in v must
+// point into a. It costs some two nanoseconds where s has room. Append takes its values in a
+// slice. In a helper that is inlined into a package without an Append of that type, the
+// compiler does not know that nobody keeps it, and makes it on Go's heap in each call. Push
+// has no such slice. It panics if a is nil, after Free, and with a [*LimitError] if a limit is
+// reached, and is for one goroutine at a time.
 func Push[T any](a *Arena, s []T, v T) []T {
 	if hasRoom(a, s, 1) {
 		return append(s, v)

@@ -20,6 +20,7 @@ func Inspect(inst Instance, f func(sum uint64)) {
 func (in *instance[R, L]) setInspect(f func(uint64)) { in.inspect = f }
 func (in *resident) setInspect(f func(uint64))       { in.inspect = f }
 func (in *reset) setInspect(f func(uint64))          { in.inspect = f }
+func (in *appends) setInspect(f func(uint64))        { in.inspect = f }
 func (t *task) setInspect(f func(uint64))            { t.inspect = f }
 func (in *handles) setInspect(f func(uint64))        { in.inspect = f }
 

@@ -309,8 +309,8 @@ func requestArena(mem *arena.Arena, wire []byte, i int) *reqRequest {
 	u.id = i
 	u.name = arena.String(mem, wire[100:112])
 	u.email = arena.String(mem, wire[112:135])
-	u.roles = arena.Append(mem, u.roles, "reader")
-	u.roles = arena.Append(mem, u.roles, "writer")
+	u.roles = arena.Push(mem, u.roles, "reader")
+	u.roles = arena.Push(mem, u.roles, "writer")
 	s := arena.New[reqSession](mem)
 	s.token = arena.String(mem, wire[200:232])
 	s.user = u
@@ -336,8 +336,8 @@ func requestQueriesArena(mem *arena.Arena, r *reqRequest, i int) {
 		q := arena.New[reqQuery](mem)
 		q.table = r.route.table
 		q.columns = r.route.columns
-		q.args = arena.Append(mem, q.args, i)
-		q.args = arena.Append(mem, q.args, k)
+		q.args = arena.Push(mem, q.args, i)
+		q.args = arena.Push(mem, q.args, k)
 		scan := arena.New[reqPlan](mem)
 		scan.cost = float64(k)
 		scan.query = q
@@ -366,9 +366,9 @@ func requestRowsArena(mem *arena.Arena, r *reqRequest, wire []byte, i int) {
 			}
 			c.number = j
 			c.row = row
-			row.cells = arena.Append(mem, row.cells, c)
+			row.cells = arena.Push(mem, row.cells, c)
 		}
-		r.rows = arena.Append(mem, r.rows, row)
+		r.rows = arena.Push(mem, r.rows, row)
 	}
 }
 
@@ -380,8 +380,8 @@ func requestTraceArena(mem *arena.Arena, r *reqRequest, i int) {
 		s.parent = r.trace
 		s.start, s.end = int64(i), int64(i+k)
 		if k&3 == 0 {
-			s.attributes = arena.Append(mem, s.attributes, r.method)
-			s.attributes = arena.Append(mem, s.attributes, r.path)
+			s.attributes = arena.Push(mem, s.attributes, r.method)
+			s.attributes = arena.Push(mem, s.attributes, r.path)
 		}
 		r.trace = s
 	}
@@ -416,8 +416,8 @@ func requestLane(lane *requestLanes, wire []byte, i int) *reqRequest {
 	u.id = i
 	u.name = arena.String(lane.arena, wire[100:112])
 	u.email = arena.String(lane.arena, wire[112:135])
-	u.roles = arena.Append(lane.arena, u.roles, "reader")
-	u.roles = arena.Append(lane.arena, u.roles, "writer")
+	u.roles = arena.Push(lane.arena, u.roles, "reader")
+	u.roles = arena.Push(lane.arena, u.roles, "writer")
 	s := lane.reqSession.New()
 	s.token = arena.String(lane.arena, wire[200:232])
 	s.user = u
@@ -443,8 +443,8 @@ func requestQueriesLane(lane *requestLanes, r *reqRequest, i int) {
 		q := lane.reqQuery.New()
 		q.table = r.route.table
 		q.columns = r.route.columns
-		q.args = arena.Append(lane.arena, q.args, i)
-		q.args = arena.Append(lane.arena, q.args, k)
+		q.args = arena.Push(lane.arena, q.args, i)
+		q.args = arena.Push(lane.arena, q.args, k)
 		scan := lane.reqPlan.New()
 		scan.cost = float64(k)
 		scan.query = q
@@ -473,9 +473,9 @@ func requestRowsLane(lane *requestLanes, r *reqRequest, wire []byte, i int) {
 			}
 			c.number = j
 			c.row = row
-			row.cells = arena.Append(lane.arena, row.cells, c)
+			row.cells = arena.Push(lane.arena, row.cells, c)
 		}
-		r.rows = arena.Append(lane.arena, r.rows, row)
+		r.rows = arena.Push(lane.arena, r.rows, row)
 	}
 }
 
@@ -487,8 +487,8 @@ func requestTraceLane(lane *requestLanes, r *reqRequest, i int) {
 		s.parent = r.trace
 		s.start, s.end = int64(i), int64(i+k)
 		if k&3 == 0 {
-			s.attributes = arena.Append(lane.arena, s.attributes, r.method)
-			s.attributes = arena.Append(lane.arena, s.attributes, r.path)
+			s.attributes = arena.Push(lane.arena, s.attributes, r.method)
+			s.attributes = arena.Push(lane.arena, s.attributes, r.path)
 		}
 		r.trace = s
 	}
@@ -523,8 +523,8 @@ func requestBump(mem *bump.Arena, wire []byte, i int) *reqRequest {
 	u.id = i
 	u.name = bump.String(mem, wire[100:112])
 	u.email = bump.String(mem, wire[112:135])
-	u.roles = bump.Append(mem, u.roles, "reader")
-	u.roles = bump.Append(mem, u.roles, "writer")
+	u.roles = bump.Push(mem, u.roles, "reader")
+	u.roles = bump.Push(mem, u.roles, "writer")
 	s := bump.New[reqSession](mem)
 	s.token = bump.String(mem, wire[200:232])
 	s.user = u
@@ -550,8 +550,8 @@ func requestQueriesBump(mem *bump.Arena, r *reqRequest, i int) {
 		q := bump.New[reqQuery](mem)
 		q.table = r.route.table
 		q.columns = r.route.columns
-		q.args = bump.Append(mem, q.args, i)
-		q.args = bump.Append(mem, q.args, k)
+		q.args = bump.Push(mem, q.args, i)
+		q.args = bump.Push(mem, q.args, k)
 		scan := bump.New[reqPlan](mem)
 		scan.cost = float64(k)
 		scan.query = q
@@ -580,9 +580,9 @@ func requestRowsBump(mem *bump.Arena, r *reqRequest, wire []byte, i int) {
 			}
 			c.number = j
 			c.row = row
-			row.cells = bump.Append(mem, row.cells, c)
+			row.cells = bump.Push(mem, row.cells, c)
 		}
-		r.rows = bump.Append(mem, r.rows, row)
+		r.rows = bump.Push(mem, r.rows, row)
 	}
 }
 
@@ -594,8 +594,8 @@ func requestTraceBump(mem *bump.Arena, r *reqRequest, i int) {
 		s.parent = r.trace
 		s.start, s.end = int64(i), int64(i+k)
 		if k&3 == 0 {
-			s.attributes = bump.Append(mem, s.attributes, r.method)
-			s.attributes = bump.Append(mem, s.attributes, r.path)
+			s.attributes = bump.Push(mem, s.attributes, r.method)
+			s.attributes = bump.Push(mem, s.attributes, r.path)
 		}
 		r.trace = s
 	}
@@ -657,7 +657,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p := arena.New[t03](mem)
 			p.up, p.pos, p.kind = last, int32(i), 3
 			for range i & 3 {
-				p.a = arena.Append(mem, p.a, last)
+				p.a = arena.Push(mem, p.a, last)
 			}
 			last, seen.t03 = p, p
 		case 4:
@@ -688,7 +688,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p := arena.New[t07](mem)
 			p.up, p.pos, p.kind = last, int32(i), 7
 			for range i & 3 {
-				p.a = arena.Append(mem, p.a, last)
+				p.a = arena.Push(mem, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = seen.t24
@@ -700,7 +700,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 8
 			p.a = seen.t51
 			for range i & 3 {
-				p.b = arena.Append(mem, p.b, last)
+				p.b = arena.Push(mem, p.b, last)
 			}
 			p.c = seen.t06
 			p.d = seen.t12
@@ -712,7 +712,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 9
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = arena.Append(mem, p.b, last)
+				p.b = arena.Push(mem, p.b, last)
 			}
 			p.c = seen.t52
 			p.d = seen.t07
@@ -739,7 +739,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 11
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = arena.Append(mem, p.b, last)
+				p.b = arena.Push(mem, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = seen.t13
@@ -787,7 +787,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p := arena.New[t18](mem)
 			p.up, p.pos, p.kind = last, int32(i), 18
 			for range i & 3 {
-				p.a = arena.Append(mem, p.a, last)
+				p.a = arena.Push(mem, p.a, last)
 			}
 			p.b = seen.t10
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -797,7 +797,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 19
 			p.a = seen.t28
 			for range i & 3 {
-				p.b = arena.Append(mem, p.b, last)
+				p.b = arena.Push(mem, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -819,7 +819,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = seen.t06
 			for range i & 3 {
-				p.d = arena.Append(mem, p.d, last)
+				p.d = arena.Push(mem, p.d, last)
 			}
 			p.e = source[i&1023 : i&1023+1+i&15]
 			p.f = source[i&1023 : i&1023+1+i&15]
@@ -829,7 +829,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 22
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = arena.Append(mem, p.b, last)
+				p.b = arena.Push(mem, p.b, last)
 			}
 			p.c = seen.t53
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -844,7 +844,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.a = seen.t03
 			p.b = seen.t24
 			for range i & 3 {
-				p.c = arena.Append(mem, p.c, last)
+				p.c = arena.Push(mem, p.c, last)
 			}
 			p.d = source[i&1023 : i&1023+1+i&15]
 			p.e = i
@@ -905,7 +905,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.a = seen.t03
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = arena.Append(mem, p.c, last)
+				p.c = arena.Push(mem, p.c, last)
 			}
 			p.d = seen.t54
 			p.e = seen.t01
@@ -918,14 +918,14 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = i
 			for range i & 3 {
-				p.e = arena.Append(mem, p.e, last)
+				p.e = arena.Push(mem, p.e, last)
 			}
 			last, seen.t32 = p, p
 		case 33:
 			p := arena.New[t33](mem)
 			p.up, p.pos, p.kind = last, int32(i), 33
 			for range i & 3 {
-				p.a = arena.Append(mem, p.a, last)
+				p.a = arena.Push(mem, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -939,7 +939,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.d = arena.Append(mem, p.d, last)
+				p.d = arena.Push(mem, p.d, last)
 			}
 			p.e = i
 			p.f = seen.t21
@@ -949,7 +949,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p := arena.New[t35](mem)
 			p.up, p.pos, p.kind = last, int32(i), 35
 			for range i & 3 {
-				p.a = arena.Append(mem, p.a, last)
+				p.a = arena.Push(mem, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -1020,7 +1020,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = arena.Append(mem, p.c, last)
+				p.c = arena.Push(mem, p.c, last)
 			}
 			p.d = i
 			p.e = seen.t15
@@ -1031,7 +1031,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = seen.t11
 			for range i & 3 {
-				p.c = arena.Append(mem, p.c, last)
+				p.c = arena.Push(mem, p.c, last)
 			}
 			p.d = i
 			p.e = source[i&1023 : i&1023+1+i&15]
@@ -1043,7 +1043,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 46
 			p.a = seen.t55
 			for range i & 3 {
-				p.b = arena.Append(mem, p.b, last)
+				p.b = arena.Push(mem, p.b, last)
 			}
 			p.c = seen.t54
 			p.d = seen.t01
@@ -1063,7 +1063,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.c = seen.t57
 			p.d = seen.t11
 			for range i & 3 {
-				p.e = arena.Append(mem, p.e, last)
+				p.e = arena.Push(mem, p.e, last)
 			}
 			p.f = source[i&1023 : i&1023+1+i&15]
 			p.g = source[i&1023 : i&1023+1+i&15]
@@ -1097,7 +1097,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p := arena.New[t52](mem)
 			p.up, p.pos, p.kind = last, int32(i), 52
 			for range i & 3 {
-				p.a = arena.Append(mem, p.a, last)
+				p.a = arena.Push(mem, p.a, last)
 			}
 			p.b = seen.t42
 			last, seen.t52 = p, p
@@ -1105,7 +1105,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p := arena.New[t53](mem)
 			p.up, p.pos, p.kind = last, int32(i), 53
 			for range i & 3 {
-				p.a = arena.Append(mem, p.a, last)
+				p.a = arena.Push(mem, p.a, last)
 			}
 			p.b = seen.t20
 			p.c = seen.t04
@@ -1114,7 +1114,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p := arena.New[t54](mem)
 			p.up, p.pos, p.kind = last, int32(i), 54
 			for range i & 3 {
-				p.a = arena.Append(mem, p.a, last)
+				p.a = arena.Push(mem, p.a, last)
 			}
 			p.b = seen.t24
 			p.c = i
@@ -1136,7 +1136,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 56
 			p.a = seen.t39
 			for range i & 3 {
-				p.b = arena.Append(mem, p.b, last)
+				p.b = arena.Push(mem, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -1148,7 +1148,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = arena.Append(mem, p.c, last)
+				p.c = arena.Push(mem, p.c, last)
 			}
 			p.d = seen.t37
 			p.e = seen.t24
@@ -1163,7 +1163,7 @@ func typesArena(mem *arena.Arena, order []uint8, source string) typesNode {
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.e = arena.Append(mem, p.e, last)
+				p.e = arena.Push(mem, p.e, last)
 			}
 			p.f = seen.t38
 			p.g = seen.t07
@@ -1215,7 +1215,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p := lane.t03.New()
 			p.up, p.pos, p.kind = last, int32(i), 3
 			for range i & 3 {
-				p.a = arena.Append(lane.arena, p.a, last)
+				p.a = arena.Push(lane.arena, p.a, last)
 			}
 			last, seen.t03 = p, p
 		case 4:
@@ -1246,7 +1246,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p := lane.t07.New()
 			p.up, p.pos, p.kind = last, int32(i), 7
 			for range i & 3 {
-				p.a = arena.Append(lane.arena, p.a, last)
+				p.a = arena.Push(lane.arena, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = seen.t24
@@ -1258,7 +1258,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 8
 			p.a = seen.t51
 			for range i & 3 {
-				p.b = arena.Append(lane.arena, p.b, last)
+				p.b = arena.Push(lane.arena, p.b, last)
 			}
 			p.c = seen.t06
 			p.d = seen.t12
@@ -1270,7 +1270,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 9
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = arena.Append(lane.arena, p.b, last)
+				p.b = arena.Push(lane.arena, p.b, last)
 			}
 			p.c = seen.t52
 			p.d = seen.t07
@@ -1297,7 +1297,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 11
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = arena.Append(lane.arena, p.b, last)
+				p.b = arena.Push(lane.arena, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = seen.t13
@@ -1345,7 +1345,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p := lane.t18.New()
 			p.up, p.pos, p.kind = last, int32(i), 18
 			for range i & 3 {
-				p.a = arena.Append(lane.arena, p.a, last)
+				p.a = arena.Push(lane.arena, p.a, last)
 			}
 			p.b = seen.t10
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -1355,7 +1355,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 19
 			p.a = seen.t28
 			for range i & 3 {
-				p.b = arena.Append(lane.arena, p.b, last)
+				p.b = arena.Push(lane.arena, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -1377,7 +1377,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = seen.t06
 			for range i & 3 {
-				p.d = arena.Append(lane.arena, p.d, last)
+				p.d = arena.Push(lane.arena, p.d, last)
 			}
 			p.e = source[i&1023 : i&1023+1+i&15]
 			p.f = source[i&1023 : i&1023+1+i&15]
@@ -1387,7 +1387,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 22
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = arena.Append(lane.arena, p.b, last)
+				p.b = arena.Push(lane.arena, p.b, last)
 			}
 			p.c = seen.t53
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -1402,7 +1402,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.a = seen.t03
 			p.b = seen.t24
 			for range i & 3 {
-				p.c = arena.Append(lane.arena, p.c, last)
+				p.c = arena.Push(lane.arena, p.c, last)
 			}
 			p.d = source[i&1023 : i&1023+1+i&15]
 			p.e = i
@@ -1463,7 +1463,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.a = seen.t03
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = arena.Append(lane.arena, p.c, last)
+				p.c = arena.Push(lane.arena, p.c, last)
 			}
 			p.d = seen.t54
 			p.e = seen.t01
@@ -1476,14 +1476,14 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = i
 			for range i & 3 {
-				p.e = arena.Append(lane.arena, p.e, last)
+				p.e = arena.Push(lane.arena, p.e, last)
 			}
 			last, seen.t32 = p, p
 		case 33:
 			p := lane.t33.New()
 			p.up, p.pos, p.kind = last, int32(i), 33
 			for range i & 3 {
-				p.a = arena.Append(lane.arena, p.a, last)
+				p.a = arena.Push(lane.arena, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -1497,7 +1497,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.d = arena.Append(lane.arena, p.d, last)
+				p.d = arena.Push(lane.arena, p.d, last)
 			}
 			p.e = i
 			p.f = seen.t21
@@ -1507,7 +1507,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p := lane.t35.New()
 			p.up, p.pos, p.kind = last, int32(i), 35
 			for range i & 3 {
-				p.a = arena.Append(lane.arena, p.a, last)
+				p.a = arena.Push(lane.arena, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -1578,7 +1578,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = arena.Append(lane.arena, p.c, last)
+				p.c = arena.Push(lane.arena, p.c, last)
 			}
 			p.d = i
 			p.e = seen.t15
@@ -1589,7 +1589,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = seen.t11
 			for range i & 3 {
-				p.c = arena.Append(lane.arena, p.c, last)
+				p.c = arena.Push(lane.arena, p.c, last)
 			}
 			p.d = i
 			p.e = source[i&1023 : i&1023+1+i&15]
@@ -1601,7 +1601,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 46
 			p.a = seen.t55
 			for range i & 3 {
-				p.b = arena.Append(lane.arena, p.b, last)
+				p.b = arena.Push(lane.arena, p.b, last)
 			}
 			p.c = seen.t54
 			p.d = seen.t01
@@ -1621,7 +1621,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.c = seen.t57
 			p.d = seen.t11
 			for range i & 3 {
-				p.e = arena.Append(lane.arena, p.e, last)
+				p.e = arena.Push(lane.arena, p.e, last)
 			}
 			p.f = source[i&1023 : i&1023+1+i&15]
 			p.g = source[i&1023 : i&1023+1+i&15]
@@ -1655,7 +1655,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p := lane.t52.New()
 			p.up, p.pos, p.kind = last, int32(i), 52
 			for range i & 3 {
-				p.a = arena.Append(lane.arena, p.a, last)
+				p.a = arena.Push(lane.arena, p.a, last)
 			}
 			p.b = seen.t42
 			last, seen.t52 = p, p
@@ -1663,7 +1663,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p := lane.t53.New()
 			p.up, p.pos, p.kind = last, int32(i), 53
 			for range i & 3 {
-				p.a = arena.Append(lane.arena, p.a, last)
+				p.a = arena.Push(lane.arena, p.a, last)
 			}
 			p.b = seen.t20
 			p.c = seen.t04
@@ -1672,7 +1672,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p := lane.t54.New()
 			p.up, p.pos, p.kind = last, int32(i), 54
 			for range i & 3 {
-				p.a = arena.Append(lane.arena, p.a, last)
+				p.a = arena.Push(lane.arena, p.a, last)
 			}
 			p.b = seen.t24
 			p.c = i
@@ -1694,7 +1694,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 56
 			p.a = seen.t39
 			for range i & 3 {
-				p.b = arena.Append(lane.arena, p.b, last)
+				p.b = arena.Push(lane.arena, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -1706,7 +1706,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = arena.Append(lane.arena, p.c, last)
+				p.c = arena.Push(lane.arena, p.c, last)
 			}
 			p.d = seen.t37
 			p.e = seen.t24
@@ -1721,7 +1721,7 @@ func typesLane(lane *typesLanes, order []uint8, source string) typesNode {
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.e = arena.Append(lane.arena, p.e, last)
+				p.e = arena.Push(lane.arena, p.e, last)
 			}
 			p.f = seen.t38
 			p.g = seen.t07
@@ -1773,7 +1773,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p := bump.New[t03](mem)
 			p.up, p.pos, p.kind = last, int32(i), 3
 			for range i & 3 {
-				p.a = bump.Append(mem, p.a, last)
+				p.a = bump.Push(mem, p.a, last)
 			}
 			last, seen.t03 = p, p
 		case 4:
@@ -1804,7 +1804,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p := bump.New[t07](mem)
 			p.up, p.pos, p.kind = last, int32(i), 7
 			for range i & 3 {
-				p.a = bump.Append(mem, p.a, last)
+				p.a = bump.Push(mem, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = seen.t24
@@ -1816,7 +1816,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 8
 			p.a = seen.t51
 			for range i & 3 {
-				p.b = bump.Append(mem, p.b, last)
+				p.b = bump.Push(mem, p.b, last)
 			}
 			p.c = seen.t06
 			p.d = seen.t12
@@ -1828,7 +1828,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 9
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = bump.Append(mem, p.b, last)
+				p.b = bump.Push(mem, p.b, last)
 			}
 			p.c = seen.t52
 			p.d = seen.t07
@@ -1855,7 +1855,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 11
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = bump.Append(mem, p.b, last)
+				p.b = bump.Push(mem, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = seen.t13
@@ -1903,7 +1903,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p := bump.New[t18](mem)
 			p.up, p.pos, p.kind = last, int32(i), 18
 			for range i & 3 {
-				p.a = bump.Append(mem, p.a, last)
+				p.a = bump.Push(mem, p.a, last)
 			}
 			p.b = seen.t10
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -1913,7 +1913,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 19
 			p.a = seen.t28
 			for range i & 3 {
-				p.b = bump.Append(mem, p.b, last)
+				p.b = bump.Push(mem, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -1935,7 +1935,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = seen.t06
 			for range i & 3 {
-				p.d = bump.Append(mem, p.d, last)
+				p.d = bump.Push(mem, p.d, last)
 			}
 			p.e = source[i&1023 : i&1023+1+i&15]
 			p.f = source[i&1023 : i&1023+1+i&15]
@@ -1945,7 +1945,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 22
 			p.a = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.b = bump.Append(mem, p.b, last)
+				p.b = bump.Push(mem, p.b, last)
 			}
 			p.c = seen.t53
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -1960,7 +1960,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.a = seen.t03
 			p.b = seen.t24
 			for range i & 3 {
-				p.c = bump.Append(mem, p.c, last)
+				p.c = bump.Push(mem, p.c, last)
 			}
 			p.d = source[i&1023 : i&1023+1+i&15]
 			p.e = i
@@ -2021,7 +2021,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.a = seen.t03
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = bump.Append(mem, p.c, last)
+				p.c = bump.Push(mem, p.c, last)
 			}
 			p.d = seen.t54
 			p.e = seen.t01
@@ -2034,14 +2034,14 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = i
 			for range i & 3 {
-				p.e = bump.Append(mem, p.e, last)
+				p.e = bump.Push(mem, p.e, last)
 			}
 			last, seen.t32 = p, p
 		case 33:
 			p := bump.New[t33](mem)
 			p.up, p.pos, p.kind = last, int32(i), 33
 			for range i & 3 {
-				p.a = bump.Append(mem, p.a, last)
+				p.a = bump.Push(mem, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -2055,7 +2055,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.d = bump.Append(mem, p.d, last)
+				p.d = bump.Push(mem, p.d, last)
 			}
 			p.e = i
 			p.f = seen.t21
@@ -2065,7 +2065,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p := bump.New[t35](mem)
 			p.up, p.pos, p.kind = last, int32(i), 35
 			for range i & 3 {
-				p.a = bump.Append(mem, p.a, last)
+				p.a = bump.Push(mem, p.a, last)
 			}
 			p.b = source[i&1023 : i&1023+1+i&15]
 			p.c = source[i&1023 : i&1023+1+i&15]
@@ -2136,7 +2136,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = bump.Append(mem, p.c, last)
+				p.c = bump.Push(mem, p.c, last)
 			}
 			p.d = i
 			p.e = seen.t15
@@ -2147,7 +2147,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = seen.t11
 			for range i & 3 {
-				p.c = bump.Append(mem, p.c, last)
+				p.c = bump.Push(mem, p.c, last)
 			}
 			p.d = i
 			p.e = source[i&1023 : i&1023+1+i&15]
@@ -2159,7 +2159,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 46
 			p.a = seen.t55
 			for range i & 3 {
-				p.b = bump.Append(mem, p.b, last)
+				p.b = bump.Push(mem, p.b, last)
 			}
 			p.c = seen.t54
 			p.d = seen.t01
@@ -2179,7 +2179,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.c = seen.t57
 			p.d = seen.t11
 			for range i & 3 {
-				p.e = bump.Append(mem, p.e, last)
+				p.e = bump.Push(mem, p.e, last)
 			}
 			p.f = source[i&1023 : i&1023+1+i&15]
 			p.g = source[i&1023 : i&1023+1+i&15]
@@ -2213,7 +2213,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p := bump.New[t52](mem)
 			p.up, p.pos, p.kind = last, int32(i), 52
 			for range i & 3 {
-				p.a = bump.Append(mem, p.a, last)
+				p.a = bump.Push(mem, p.a, last)
 			}
 			p.b = seen.t42
 			last, seen.t52 = p, p
@@ -2221,7 +2221,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p := bump.New[t53](mem)
 			p.up, p.pos, p.kind = last, int32(i), 53
 			for range i & 3 {
-				p.a = bump.Append(mem, p.a, last)
+				p.a = bump.Push(mem, p.a, last)
 			}
 			p.b = seen.t20
 			p.c = seen.t04
@@ -2230,7 +2230,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p := bump.New[t54](mem)
 			p.up, p.pos, p.kind = last, int32(i), 54
 			for range i & 3 {
-				p.a = bump.Append(mem, p.a, last)
+				p.a = bump.Push(mem, p.a, last)
 			}
 			p.b = seen.t24
 			p.c = i
@@ -2252,7 +2252,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.up, p.pos, p.kind = last, int32(i), 56
 			p.a = seen.t39
 			for range i & 3 {
-				p.b = bump.Append(mem, p.b, last)
+				p.b = bump.Push(mem, p.b, last)
 			}
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
@@ -2264,7 +2264,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.a = source[i&1023 : i&1023+1+i&15]
 			p.b = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.c = bump.Append(mem, p.c, last)
+				p.c = bump.Push(mem, p.c, last)
 			}
 			p.d = seen.t37
 			p.e = seen.t24
@@ -2279,7 +2279,7 @@ func typesBump(mem *bump.Arena, order []uint8, source string) typesNode {
 			p.c = source[i&1023 : i&1023+1+i&15]
 			p.d = source[i&1023 : i&1023+1+i&15]
 			for range i & 3 {
-				p.e = bump.Append(mem, p.e, last)
+				p.e = bump.Push(mem, p.e, last)
 			}
 			p.f = seen.t38
 			p.g = seen.t07

@@ -41,7 +41,7 @@ func build(text string) (*Index, bump.Stats) {
 				e.next, *b = *b, e
 			}
 			if n := len(e.lines); n == 0 || e.lines[n-1] != int32(i) {
-				e.lines = bump.Append(&a, e.lines, int32(i))
+				e.lines = bump.Push(&a, e.lines, int32(i))
 			}
 		}
 	}

@@ -72,16 +72,16 @@ func parse(a *arena.Arena, query string) (*order, error) {
 func render(a *arena.Arena, o *order) []byte {
 	items := arena.MakeSlice[string](a, 0, 8)
 	for l := o.lines; l != nil; l = l.next {
-		items = arena.Append(a, items, l.item)
+		items = arena.Push(a, items, l.item)
 	}
 	sort.Strings(items)
 	text := arena.MakeSlice[byte](a, 0, 64)
 	text = fmt.Appendf(text, "%d pieces for %s:", o.total, o.customer)
 	for _, item := range items {
-		text = arena.Append(a, text, ' ')
+		text = arena.Push(a, text, ' ')
 		text = arena.Append(a, text, []byte(item)...)
 	}
-	return arena.Append(a, text, '\n')
+	return arena.Push(a, text, '\n')
 }
 
 func main() {

@@ -132,7 +132,7 @@ func write(rng *rand.Rand, a *arena.Arena, others []*cell, over *cell) (v value,
 		for range rng.IntN(20) {
 			if len(others) > 0 {
 				c := others[rng.IntN(len(others))]
-				v.list = arena.Append(a, v.list, c)
+				v.list = arena.Push(a, v.list, c)
 				v.want = append(v.want, c)
 			}
 		}

@@ -133,7 +133,7 @@ func (w *worker) makeBlock(i int, b *block) {
 func (w *worker) appendStamps(b *block, n int) {
 	for range n {
 		s := w.stamp(inHeap, mix(b.seed+uint64(len(b.list))))
-		b.list = arena.Append(w.arenaOf(b.home), b.list, s)
+		b.list = arena.Push(w.arenaOf(b.home), b.list, s)
 	}
 	if b.home == inHeap {
 		return // the built-in append does not promise what is behind

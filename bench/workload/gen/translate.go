@@ -41,7 +41,7 @@ var modes = []mode{
 // translate writes the programs of the sources for each mode. It replaces what
 // allocates and nothing else:
 //
-//	new(T), make([]T, n, m), append(s, v...), string(b)
+//	new(T), make([]T, n, m), append(s, v), append(s, v...), string(b)
 //
 // and calls of other programs, which get the same first argument.
 func translate(w io.Writer, sources []source) error {
@@ -199,7 +199,11 @@ func (t *translator) call(call *ast.CallExpr) {
 		call.Fun = generic("MakeSlice", text(slice.Elt))
 		call.Args[0] = arg
 	case fun.Name == "append":
-		call.Fun, call.Args = generic("Append", ""), append([]ast.Expr{arg}, call.Args...)
+		name := "Append"
+		if len(call.Args) == 2 && !call.Ellipsis.IsValid() {
+			name = "Push"
+		}
+		call.Fun, call.Args = generic(name, ""), append([]ast.Expr{arg}, call.Args...)
 	case fun.Name == "string":
 		call.Fun, call.Args = generic("String", ""), append([]ast.Expr{arg}, call.Args...)
 	case strings.HasSuffix(fun.Name, "New"):

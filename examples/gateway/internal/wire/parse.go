@@ -63,7 +63,7 @@ func (p *parser) request() (messages []Message, err error) {
 			if p.index == MaxBatch {
 				return nil, p.fail(p.i, "more than %d instructions", MaxBatch)
 			}
-			messages = arena.Append(p.a, messages, Message{})
+			messages = arena.Push(p.a, messages, Message{})
 			if err := p.message(&messages[p.index]); err != nil {
 				return nil, err
 			}
