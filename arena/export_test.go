@@ -1,9 +1,16 @@
 package arena
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/haven-mem/haven/internal/magazine"
+)
+
+// What a Pool says of its bound holds. It does not compile otherwise.
+var _ = [1]int{}[MaxIdle-magazine.MaxIdle]
 
 // TrimPool does what a pool does after a garbage collection.
-func TrimPool(p *Pool) { p.trim() }
+func TrimPool(p *Pool) { p.idle.Trim() }
 
 // What New reads of an Arena, from and to, and what it writes of a Lane.
 const (

@@ -204,6 +204,7 @@ func TestNothingStaysReachable(t *testing.T) {
 			}
 		}
 	}
+	onOneP(t)
 	var pool arena.Pool
 	for _, c := range []struct {
 		name string

@@ -37,8 +37,12 @@ func (a *Arena) attach(p account.Payer, made *leak.Site) {
 // again when somebody else has it.
 func (a *Arena) checkUnowned(op string) {
 	if a.payer != nil {
-		panic(fmt.Sprintf("arena: %s of %s, which belongs to memory context %s and ends with it", op, a.title(), a.payer.Owner()))
+		a.refuseOwned(op)
 	}
+}
+
+func (a *Arena) refuseOwned(op string) {
+	panic(fmt.Sprintf("arena: %s of %s, which belongs to memory context %s and ends with it", op, a.title(), a.payer.Owner()))
 }
 
 // leave is Reset that keeps no memory.

@@ -2,11 +2,9 @@ package arena
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
 
 	"github.com/haven-mem/haven/internal/account"
-	"github.com/haven-mem/haven/internal/gccycle"
+	"github.com/haven-mem/haven/internal/magazine"
 )
 
 // A Pool keeps warm arenas for work that repeats: a request, a document, a
@@ -18,24 +16,16 @@ import (
 // hold for each of its arenas. A Pool may be used by any number of goroutines
 // and must not be copied after first use.
 //
-// It keeps as many idle arenas as were lately in use at one time, at most
-// [MaxIdle], each of at most its Retain bytes. Arenas that no Get asked for
+// It keeps as many idle arenas as were lately in use at one time, and a few for each P,
+// at most [MaxIdle], each of at most its Retain bytes. Arenas that no Get asked for
 // between two garbage collections are let go, half of them at each, but for a
 // floor of one for each P. Arenas in use are not touched.
 type Pool struct {
 	_    noCopy
 	conf Config
 
-	mu    sync.Mutex
-	idle  []*Arena // the warmest last
-	spare int      // fewest idle since the last garbage collection
-	self  *self    // made when the first arena comes in
-	stats PoolStats
+	idle magazine.Stack[Arena]
 }
-
-// A self is what stands for a Pool with gccycle, which must not be given a
-// global variable, as a zero Pool may well be (GC.md fact 15).
-type self struct{ p *Pool }
 
 // MaxIdle is the most arenas that a [Pool] keeps idle.
 const MaxIdle = 1024
@@ -60,27 +50,14 @@ func NewPool(conf ...Config) *Pool {
 	return &Pool{conf: configOf("NewPool", conf)}
 }
 
-// Get returns an empty arena, warm if there is one. It costs a lock that is
-// held for a few instructions. A nil Pool returns nil, the arena that stands
-// for Go's heap.
+// Get returns an empty arena, warm if there is one: as a rule one of a few that the P
+// has for itself, without a lock. A nil Pool returns nil, the arena that stands for Go's
+// heap.
 func (p *Pool) Get() *Arena {
 	if p == nil {
 		return nil
 	}
-	p.mu.Lock()
-	p.stats.Gets++
-	var a *Arena
-	if k := len(p.idle) - 1; k >= 0 {
-		a = p.idle[k]
-		p.idle[k] = nil
-		p.idle = p.idle[:k]
-		p.spare = min(p.spare, k)
-		p.stats.Hits++
-		p.stats.Reserved -= a.reserved
-	} else {
-		p.stats.Misses++
-	}
-	p.mu.Unlock()
+	a := p.idle.Get()
 	if a == nil {
 		return newArena(p.conf)
 	}
@@ -106,32 +83,20 @@ func (p *Pool) Put(a *Arena) {
 	a.checkUnowned("Pool.Put")
 	a.Reset()
 	a.state = parked
-	p.mu.Lock()
-	p.stats.Puts++
-	if len(p.idle) >= MaxIdle {
-		p.stats.Dropped++
-		p.mu.Unlock()
-		return
-	}
-	p.idle = append(p.idle, a)
-	p.stats.Reserved += a.reserved
-	if p.self == nil {
-		p.self = &self{p}
-		gccycle.Watch(p.self, func(s *self, _ gccycle.Pressure) { s.p.trim() })
-	}
-	p.mu.Unlock()
+	p.idle.Put(a, a.reserved)
 }
 
-// Stats returns the pool's numbers.
+// Stats returns the pool's numbers. While others use the pool they may be a few calls
+// behind.
 func (p *Pool) Stats() PoolStats {
 	if p == nil {
 		return PoolStats{}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s := p.stats
-	s.Idle = len(p.idle)
-	return s
+	s := p.idle.Stats()
+	return PoolStats{
+		Idle: int(s.Idle), Reserved: int(s.Bytes), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses,
+		Puts: s.Puts, Dropped: s.Dropped, Trimmed: s.Trimmed,
+	}
 }
 
 // String returns the numbers in one line.
@@ -139,21 +104,4 @@ func (s PoolStats) String() string {
 	return fmt.Sprintf("%s with %s, %s (%s, %s), %s (%d dropped), %d trimmed",
 		account.Count(s.Idle, "idle arena"), account.Count(s.Reserved, "byte"), account.Count(s.Gets, "get"), account.Count(s.Hits, "hit"),
 		account.Count(s.Misses, "miss"), account.Count(s.Puts, "put"), s.Dropped, s.Trimmed)
-}
-
-// trim lets go of half of the arenas that stayed idle since the last call, the
-// coldest first.
-func (p *Pool) trim() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	floor := runtime.GOMAXPROCS(0)
-	n := min((p.spare+1)/2, max(len(p.idle)-floor, 0))
-	for _, a := range p.idle[:n] {
-		p.stats.Reserved -= a.reserved
-	}
-	p.stats.Trimmed += uint64(n)
-	k := copy(p.idle, p.idle[n:])
-	clear(p.idle[k:])
-	p.idle = p.idle[:k]
-	p.spare = k
 }

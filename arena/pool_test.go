@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/magazine"
 	"github.com/haven-mem/haven/internal/testkit"
 )
 
@@ -23,10 +24,17 @@ func checkPool(t testing.TB, p *arena.Pool) arena.PoolStats {
 	return s
 }
 
+// onOneP has one P for the test: an arena that was put is found there by the next Get.
+func onOneP(t testing.TB) {
+	old := runtime.GOMAXPROCS(1)
+	t.Cleanup(func() { runtime.GOMAXPROCS(old) })
+}
+
 // globalPool is a zero Pool that is no object of Go's heap.
 var globalPool arena.Pool
 
 func TestPoolZero(t *testing.T) {
+	onOneP(t)
 	for _, p := range []*arena.Pool{&globalPool, new(arena.Pool), arena.NewPool(), {}} {
 		before := p.Stats() // the global one is used again with -count
 		a := p.Get()
@@ -61,6 +69,7 @@ func TestPoolNil(t *testing.T) {
 }
 
 func TestPoolOptions(t *testing.T) {
+	onOneP(t)
 	p := arena.NewPool(arena.Config{Name: "pooled", Limit: 1 << 20, Retain: 1 << 10})
 	for range 3 {
 		a := p.Get()
@@ -77,6 +86,7 @@ func TestPoolOptions(t *testing.T) {
 
 // A pool hands out zero memory, and with its chunks.
 func TestPoolWarm(t *testing.T) {
+	onOneP(t)
 	testkit.NeedsReuse(t)
 	var p arena.Pool
 	a := p.Get()
@@ -97,6 +107,7 @@ func TestPoolWarm(t *testing.T) {
 }
 
 func TestPoolSteady(t *testing.T) {
+	onOneP(t)
 	testkit.NeedsReuse(t)
 	testkit.NeedsExactAllocs(t)
 	p := arena.NewPool(arena.Config{Name: "steady"})
@@ -123,6 +134,7 @@ func TestPoolSteady(t *testing.T) {
 
 // A double Put, and a Put of a freed arena, panic and leave the pool intact.
 func TestPoolMisuse(t *testing.T) {
+	onOneP(t)
 	p := arena.NewPool(arena.Config{Name: "p"})
 	a := p.Get()
 	p.Put(a)
@@ -197,6 +209,7 @@ func TestPoolTrims(t *testing.T) {
 // Of the arenas that stayed idle since the last collection half go; those that
 // were asked for since do not.
 func TestPoolTrimsWhatIsIdle(t *testing.T) {
+	onOneP(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // only the trims below
 	var p arena.Pool
 	out := make([]*arena.Arena, 100)
@@ -210,8 +223,9 @@ func TestPoolTrimsWhatIsIdle(t *testing.T) {
 	}
 	idle := func(want int) {
 		t.Helper()
-		if s := checkPool(t, &p); s.Idle != want {
-			t.Fatalf("%d arenas idle, want %d", s.Idle, want)
+		slack := 2 * magazine.StackRounds * magazine.Width() // what Ps have, no trimming of a pool at work reaches
+		if s := checkPool(t, &p); s.Idle < want || s.Idle > want+slack {
+			t.Fatalf("%d arenas idle, want %d to %d", s.Idle, want, want+slack)
 		}
 	}
 	cycle(100)
@@ -233,8 +247,7 @@ func TestPoolTrimsWhatIsIdle(t *testing.T) {
 	for range 10 {
 		arena.TrimPool(&p)
 	}
-	idle(runtime.GOMAXPROCS(0))
-	if s := p.Stats(); s.Misses != 100 {
+	if s := checkPool(t, &p); s.Idle != runtime.GOMAXPROCS(0) || s.Misses != 100 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -320,7 +333,15 @@ func TestPoolConcurrent(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	checkPool(t, p)
+	put := 0 // by one goroutine
+	for i := range n {
+		if i%11 != 3 {
+			put++
+		}
+	}
+	if s := checkPool(t, p); s.Gets != uint64(8*n) || s.Puts != uint64(8*put) {
+		t.Errorf("%+v, want %d gets and %d puts", s, 8*n, 8*put)
+	}
 }
 
 func TestPoolStatsString(t *testing.T) {

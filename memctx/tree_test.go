@@ -222,6 +222,8 @@ func TestRoots(t *testing.T) {
 // A context without an arena asks for one when it needs it, and keeps it. The next
 // context of the name gets it warm.
 func TestArenaIsWarm(t *testing.T) {
+	// The next context asks on the P on which the last one ended.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	type warm [40]uint64
 	name, other := freshName("warm"), freshName("warm other")
 	server := memctx.New("warm server")
