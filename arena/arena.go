@@ -8,6 +8,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/leak"
+	"github.com/haven-mem/haven/internal/reuse"
 	"github.com/haven-mem/haven/internal/track"
 )
 
@@ -62,6 +63,7 @@ type Arena struct {
 
 	chunks int           // that reserved is made of
 	payer  account.Payer // a memory context, or nil
+	reuse  *reuse.Record // of its pool, or its own; nil: always
 	watch  leak.Watch    // of the arenas that the leak finder samples
 	made   *leak.Site    // where it was made, or the memory context that has it, if that was sampled
 }
@@ -84,7 +86,9 @@ func (*noCopy) Unlock() {}
 // An arena without memory takes less than 600 bytes; chunks are added as they are
 // needed. It panics if a setting is out of its range; see [Config].
 func NewArena(conf ...Config) *Arena {
-	a := newArena(configOf("NewArena", conf))
+	c := configOf("NewArena", conf)
+	a := newArena(c)
+	a.reuse = reuse.New(c.Reuse, c.Trials)
 	if a.name != "" && leak.Sampled() {
 		a.watch = leak.NewWatch(a, "arena", a.name)
 		a.made = a.watch.Site()
@@ -195,7 +199,7 @@ func LaneOf[T any](a *Arena) *Lane[T] {
 // Marks, and clears what was used: its cost is what was used, not what is
 // reserved. A lane that took several chunks goes on with one of the size that
 // was needed. What was not needed since the last garbage collection but one is
-// forgotten, and what is kept is at most Config.Retain. Once in a while Reset does not
+// forgotten, and what is kept is at most Config.Retain, or nothing as Config.Reuse says. Once in a while Reset does not
 // keep the memory of one type, to find pointers into it: see VerifyNoStale of package
 // check. On a nil or unused arena Reset does nothing. It panics after Free.
 func (a *Arena) Reset() {
@@ -206,8 +210,9 @@ func (a *Arena) Reset() {
 	a.runCallbacks(0, "Reset")
 	a.resets++
 	var r *track.Release
-	if d := a.due.Due(true); (d != 0 || check.Enabled) && len(a.listed) > 0 {
-		r = a.releasing(d)
+	keeps := a.keeps()
+	if d := a.due.Due(keeps); (d != 0 || check.Enabled || !keeps) && len(a.listed) > 0 {
+		r = a.releasing(d, keeps)
 	}
 	used, kept := 0, 0
 	for i, l := range a.listed {
@@ -224,6 +229,9 @@ func (a *Arena) Reset() {
 	clear(a.listed[kept:])
 	a.listed = a.listed[:kept]
 	a.frames, a.positions = a.frames[:0], a.positions[:0]
+	if !keeps {
+		a.shed()
+	}
 	if e := gccycle.Epoch(); e != a.epoch {
 		a.epoch = e
 		a.expire()
@@ -233,6 +241,19 @@ func (a *Arena) Reset() {
 		a.trim(keep)
 	}
 	r.End()
+}
+
+// keeps reports whether memory that is taken back now may be used again.
+func (a *Arena) keeps() bool { return a == nil || a.reuse.Keeps() }
+
+// shed leaves all memory to the garbage collector that holds nothing.
+func (a *Arena) shed() {
+	if a.reserved == 0 {
+		return
+	}
+	for _, l := range a.lanes {
+		l.dropIdle()
+	}
 }
 
 // expire takes the memory of lanes that were not in use since the last collection but

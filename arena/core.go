@@ -8,6 +8,7 @@ import (
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/gccycle"
+	"github.com/haven-mem/haven/internal/stale"
 	"github.com/haven-mem/haven/internal/track"
 )
 
@@ -290,8 +291,15 @@ func (l *lane) nextLen() int {
 	if last > 0 {
 		return chunk.NextElems(last, size, limit)
 	}
-	return max(chunk.Elems(first, size), chunk.Fill(l.peak.Want(), size))
+	n := chunk.Fill(l.peak.Want(), size)
+	if n > 0 && !l.a.keeps() && l.size > 0 { // made anew each time: not larger than it must be
+		return max(n, watchable/l.size+1)
+	}
+	return max(chunk.Elems(first, size), n)
 }
+
+// watchable is the size that an object may not be smaller than to be watched.
+const watchable = stale.Least
 
 // free returns the number of elements between the cursors.
 func (l *lane) free() int { return l.at().i - l.at().lo }

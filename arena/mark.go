@@ -78,7 +78,7 @@ func (a *Arena) Release(m Mark) {
 	a.noteHighWater()
 	var r *track.Release
 	if check.Enabled {
-		r = a.releasing(0)
+		r = a.releasing(0, true)
 	}
 	for i, l := range a.listed {
 		if i < f.listed {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/magazine"
+	"github.com/haven-mem/haven/internal/reuse"
 )
 
 // A Pool keeps warm arenas for work that repeats: a request, a document, a
@@ -24,7 +25,8 @@ type Pool struct {
 	_    noCopy
 	conf Config
 
-	idle magazine.Stack[Arena]
+	reuse *reuse.Record
+	idle  magazine.Stack[Arena]
 }
 
 // MaxIdle is the most arenas that a [Pool] keeps idle.
@@ -42,12 +44,14 @@ type PoolStats struct {
 	Puts     uint64 // calls
 	Dropped  uint64 // arenas that Put left to the garbage collector
 	Trimmed  uint64 // idle arenas let go after a garbage collection
+	Reuse    ReuseState
 }
 
 // NewPool returns a pool whose arenas have the settings of conf, of which there is one
 // or none. It panics if a setting is out of its range; see [Config].
 func NewPool(conf ...Config) *Pool {
-	return &Pool{conf: configOf("NewPool", conf)}
+	c := configOf("NewPool", conf)
+	return &Pool{conf: c, reuse: reuse.New(c.Reuse, c.Trials)}
 }
 
 // Get returns an empty arena, warm if there is one: as a rule one of a few that the P
@@ -59,9 +63,14 @@ func (p *Pool) Get() *Arena {
 	}
 	a := p.idle.Get()
 	if a == nil {
-		return newArena(p.conf)
+		a = newArena(p.conf)
+		a.reuse = p.reuse
+		return a
 	}
 	a.state = usable
+	if !p.reuse.Keeps() { // but did when a was put
+		a.shed()
+	}
 	return a
 }
 
@@ -70,7 +79,7 @@ func (p *Pool) Get() *Arena {
 // returns it. From then on a is its new owner's, and a second Put by the old one is
 // not recognised. An arena that panics must not be Put: leave it, or Free it, and
 // the garbage collector takes it. One that did not come from p is kept as well,
-// with the settings that it was made with.
+// with the settings that it was made with but for Reuse, which is the pool's.
 //
 // Put of a nil arena does nothing, as does Put into a nil Pool, which leaves a to
 // the garbage collector. Put panics if a was freed, lies in a Pool, or belongs to a
@@ -81,6 +90,7 @@ func (p *Pool) Put(a *Arena) {
 	}
 	a.checkUsable("Pool.Put")
 	a.checkUnowned("Pool.Put")
+	a.reuse = p.reuse
 	a.Reset()
 	a.state = parked
 	p.idle.Put(a, a.reserved)
@@ -95,13 +105,17 @@ func (p *Pool) Stats() PoolStats {
 	s := p.idle.Stats()
 	return PoolStats{
 		Idle: int(s.Idle), Reserved: int(s.Bytes), Gets: s.Gets, Hits: s.Hits, Misses: s.Misses,
-		Puts: s.Puts, Dropped: s.Dropped, Trimmed: s.Trimmed,
+		Puts: s.Puts, Dropped: s.Dropped, Trimmed: s.Trimmed, Reuse: p.reuse.State(),
 	}
 }
 
 // String returns the numbers in one line.
 func (s PoolStats) String() string {
-	return fmt.Sprintf("%s with %s, %s (%s, %s), %s (%d dropped), %d trimmed",
+	text := fmt.Sprintf("%s with %s, %s (%s, %s), %s (%d dropped), %d trimmed",
 		account.Count(s.Idle, "idle arena"), account.Count(s.Reserved, "byte"), account.Count(s.Gets, "get"), account.Count(s.Hits, "hit"),
 		account.Count(s.Misses, "miss"), account.Count(s.Puts, "put"), s.Dropped, s.Trimmed)
+	if s.Reuse.Mode != Always {
+		text += ", " + s.Reuse.String()
+	}
+	return text
 }

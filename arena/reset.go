@@ -22,8 +22,9 @@ func (l *lane) reset() {
 		return
 	}
 	var r *track.Release
-	if d := l.due.Due(true); d != 0 || check.Enabled {
-		r = l.releasing(d)
+	keeps := l.a.keeps()
+	if d := l.due.Due(keeps); d != 0 || check.Enabled || !keeps {
+		r = l.releasing(d, keeps)
 	}
 	l.rewindTo(r)
 	r.End()

@@ -3,6 +3,7 @@ package arena
 import (
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/reuse"
 	"github.com/haven-mem/haven/internal/sanitize"
 	"github.com/haven-mem/haven/internal/track"
 )
@@ -16,22 +17,44 @@ import (
 // a Mark is watched in the check build only: what it takes back shares chunks with what
 // was there before.
 
-// releasing returns the release of what is in use.
-func (a *Arena) releasing(d track.Due) *track.Release {
-	return track.Begin(d, track.Owner{Kind: "arena", Name: a.name, Made: a.made, Title: a.title, Busy: a.busy.Get()}, len(a.listed),
-		func(i int) int { return a.listed[i].reserved() * a.listed[i].size })
+// releasing returns the release of what is in use, and may be used again or not.
+func (a *Arena) releasing(d track.Due, keeps bool) *track.Release {
+	if drops(d, a.reuse, keeps) {
+		return track.Unwatched()
+	}
+	o := track.Owner{Kind: "arena", Name: a.name, Made: a.made, Title: a.title, Busy: a.busy.Get()}
+	return release(d, o, a.reuse, keeps, len(a.listed), func(i int) int { return a.listed[i].reserved() * a.listed[i].size })
+}
+
+// release returns the release of an arena, or of a lane of it. The check build uses no
+// memory again, and watches all.
+func release(d track.Due, o track.Owner, r *reuse.Record, keeps bool, parts int, bytes func(int) int) *track.Release {
+	o.Judge = func() func(bool) { return r.Watched(!keeps) }
+	if keeps || check.Enabled {
+		return track.Begin(d, o, parts, bytes)
+	}
+	return track.Trial(o)
+}
+
+// drops reports whether memory goes to the collector and nobody watches it.
+func drops(d track.Due, r *reuse.Record, keeps bool) bool {
+	return !keeps && d == 0 && !check.Enabled && !r.OnTrial()
 }
 
 // releasing returns the release of what is in use of a lane that is Reset by itself.
-func (l *lane) releasing(d track.Due) *track.Release {
+func (l *lane) releasing(d track.Due, keeps bool) *track.Release {
 	o := track.Owner{Kind: "lane", Title: l.owner}
+	var reuse *reuse.Record
 	if l.a != nil {
-		o.Kind, o.Name, o.Made = "arena", l.a.name, l.a.made
+		o.Kind, o.Name, o.Made, reuse = "arena", l.a.name, l.a.made, l.a.reuse
+	}
+	if drops(d, reuse, keeps) {
+		return track.Unwatched()
 	}
 	if check.Enabled {
 		o.Busy = l.busy()
 	}
-	return track.Begin(d, o, 1, func(int) int { return l.reserved() * l.size })
+	return release(d, o, reuse, keeps, 1, func(int) int { return l.reserved() * l.size })
 }
 
 // offer clears the chunks in use and shows them to the release. It returns what the lane
@@ -39,6 +62,9 @@ func (l *lane) releasing(d track.Due) *track.Release {
 func (l *lane) offer(r *track.Release) track.Answer {
 	if r == nil || !l.active {
 		return track.Itself
+	}
+	if r.Drops() {
+		return track.Nothing
 	}
 	defer l.begin(r.Site).Exit()
 	l.verifyFree()

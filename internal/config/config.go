@@ -27,6 +27,13 @@ func AtLeast[N int | time.Duration](field string, n, least N, want string) {
 	}
 }
 
+// AtMost panics if a field is above the most that it may be.
+func AtMost[N ~uint8](field string, n, most N, want string) {
+	if n > most {
+		refuse(field, n, want)
+	}
+}
+
 func refuse(field string, value any, want string) {
 	panic(fmt.Sprintf("%s is %v: want %s", field, value, want))
 }

@@ -53,6 +53,8 @@ type Release struct {
 	pieces     []piece
 	serial     uint64
 	cycles     int // calls of step since Watch
+	ask        func() (judged func(alive bool))
+	judged     func(alive bool)
 }
 
 // A piece is an object of Go's heap.
@@ -73,6 +75,10 @@ func Begin(what, name string, made *leak.Site) *Release {
 func BeginAt(site check.Site, at clock.Time, what, name string, made *leak.Site, pieces int) *Release {
 	return &Release{what: what, name: name, at: at, released: site, made: made, pieces: make([]piece, 0, pieces)}
 }
+
+// Judge has ask called once the release is watched, and what that returns, if it is not
+// nil, when it is known whether anything is alive. It is called before Watch.
+func (r *Release) Judge(ask func() (judged func(alive bool))) { r.ask = ask }
 
 // stack returns the stack of the release.
 func (r *Release) stack() string {
@@ -146,6 +152,9 @@ func (r *Release) watch() {
 	r.serial = p.serial
 	if len(p.list) < maxPending {
 		p.list = append(p.list, r)
+		if r.ask != nil {
+			r.judged = r.ask()
+		}
 	}
 	p.mu.Unlock()
 	if start {
@@ -171,10 +180,15 @@ func settle(over func(*Release) bool) {
 	p := &pending
 	p.mu.Lock()
 	var found []finding
+	var verdicts []func()
 	kept := p.list[:0]
 	for _, r := range p.list {
 		if over(r) {
+			n := len(found)
 			found = r.alive(found)
+			if alive := len(found) > n; r.judged != nil {
+				verdicts = append(verdicts, func() { r.judged(alive) })
+			}
 		} else {
 			kept = append(kept, r)
 		}
@@ -192,6 +206,9 @@ func settle(over func(*Release) bool) {
 		p.count(owner{e.What, e.Name})
 	}
 	p.mu.Unlock()
+	for _, tell := range verdicts {
+		tell()
+	}
 	if f := told.Load(); f != nil {
 		for _, e := range found {
 			(*f)(e.Finding)

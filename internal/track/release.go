@@ -16,10 +16,11 @@ import (
 // An Owner is who releases memory, as findings call it.
 type Owner struct {
 	Kind, Name string
-	Made       *leak.Site    // where it was made, or nil
-	Title      func() string // in reports
-	Busy       *check.Busy   // what finds two goroutines at once; nil in builds that do not
-	Type       reflect.Type  // of its objects, if it hands them out one by one
+	Made       *leak.Site                       // where it was made, or nil
+	Title      func() string                    // in reports
+	Judge      func() (judged func(alive bool)) // see stale.Release; may be nil
+	Busy       *check.Busy                      // what finds two goroutines at once; nil in builds that do not
+	Type       reflect.Type                     // of its objects, if it hands them out one by one
 
 	// Of memory without types.
 	Untyped bool
@@ -32,7 +33,8 @@ type Owner struct {
 type Release struct {
 	owner Owner
 	due   Due
-	one   int // of the owner's parts this one is watched; -1: each
+	one   int  // of the owner's parts this one is watched; -1: each
+	drops bool // nothing is watched, and nothing used again
 	stale *stale.Release
 
 	list []check.Released // what goes into quarantine
@@ -55,6 +57,17 @@ func Begin(d Due, o Owner, parts int, bytes func(part int) int) *Release {
 	}
 	return r
 }
+
+// Trial returns a release of which all is watched for stale pointers, and nothing used again.
+func Trial(o Owner) *Release { return &Release{owner: o, due: Stale, one: -1} }
+
+// Unwatched returns a release of which nothing is watched, nor used again.
+func Unwatched() *Release { return dropped }
+
+var dropped = &Release{one: -1, drops: true}
+
+// Drops reports whether the release need not be shown what nobody uses again anyway.
+func (r *Release) Drops() bool { return r.drops }
 
 // Of returns the release for one of the owner's parts, nil if that is not watched.
 func (r *Release) Of(part int) *Release {
@@ -105,6 +118,7 @@ func Drop(o Owner) *Release { return &Release{owner: o, due: Stale} }
 func (r *Release) Here() *Release {
 	if r.stale == nil {
 		r.stale = stale.Begin(r.owner.Kind, r.owner.Name, r.owner.Made)
+		r.stale.Judge(r.owner.Judge)
 	}
 	return r
 }
@@ -157,6 +171,7 @@ func (r *Release) later() func([]check.Released) {
 	o.Title, o.Busy = nil, nil // which would keep it alive
 	return func(list []check.Released) {
 		w := stale.BeginAt(site, now, o.Kind, o.Name, o.Made, len(list))
+		w.Judge(o.Judge)
 		for i := range list {
 			o.add(w, &list[i])
 		}
