@@ -213,9 +213,11 @@ func requestCases(cfg Config) []Case {
 			Variants: variants(func() (*program[*reqRequest, requestLanes], error) {
 				return requestProgram(units, 0), nil
 			}, map[string][]Target{
-				arenaPool: {faster(4), noAllocs()},
-				lanePool:  {faster(4), noAllocs()},
-			}, append(slices.Clone(allVariants), lanePool)...),
+				arenaPool:  {faster(4), noAllocs()},
+				lanePool:   {faster(4), noAllocs()},
+				arenaEarn:  {{Metric: MetricTime, Against: arenaPool, Bound: AtMost, Value: 1.02}},
+				arenaNever: {faster(1.5)},
+			}, append(slices.Clone(allVariants), lanePool, arenaEarn, arenaNever)...),
 		},
 		{
 			Name:       "live=" + megabytes(live),

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -60,11 +61,15 @@ type slot[R, L any] struct {
 //   - fresh: a new arena for every unit, dropped after it
 //   - reset: one arena, reset after every unit
 //   - pool: an arena got from an arena.Pool for every unit and put back
+//   - pool+earn: the same with Reuse Earn, after its trials
+//   - pool+never: the same with Reuse Never
 const (
 	heapNew    = "new"
 	arenaFresh = "arena+fresh"
 	arenaReset = "arena+reset"
 	arenaPool  = "arena+pool"
+	arenaEarn  = "arena+pool+earn"
+	arenaNever = "arena+pool+never"
 	laneFresh  = "lane+fresh"
 	laneReset  = "lane+reset"
 	lanePool   = "lane+pool"
@@ -92,7 +97,33 @@ func newInstance[R, L any](p *program[R, L], mode string) *instance[R, L] {
 	if p.whole {
 		n = p.units
 	}
-	return &instance[R, L]{program: p, mode: mode, pool: arena.NewPool(), slots: make([]slot[R, L], n)}
+	conf := arena.Config{}
+	switch mode {
+	case arenaEarn:
+		conf.Reuse = arena.Earn
+	case arenaNever:
+		conf.Reuse = arena.Never
+	}
+	return &instance[R, L]{program: p, mode: mode, pool: arena.NewPool(conf), slots: make([]slot[R, L], n)}
+}
+
+// earn runs units until the pool has earned to use memory again.
+func (in *instance[R, L]) earn() error {
+	for collections := 0; in.mode == arenaEarn; collections++ {
+		s := in.pool.Stats().Reuse
+		switch {
+		case s.Earned:
+			return nil
+		case collections == 100:
+			return fmt.Errorf("workload: the pool is not through with its trials after %d collections: %v", collections, s)
+		}
+		for i := range s.Trials - s.Trial {
+			in.build(&in.slots[0], i)
+			in.end(&in.slots[0])
+		}
+		runtime.GC()
+	}
+	return nil
 }
 
 // garbage makes what is stored in it escape.
@@ -112,7 +143,7 @@ func (in *instance[R, L]) build(s *slot[R, L], i int) {
 			s.arena = arena.NewArena()
 		}
 		s.root = in.arena(s.arena, i)
-	case arenaPool:
+	case arenaPool, arenaEarn, arenaNever:
 		s.arena = in.pool.Get()
 		s.root = in.arena(s.arena, i)
 	case laneFresh:
@@ -149,7 +180,7 @@ func (in *instance[R, L]) end(s *slot[R, L]) {
 	switch in.mode {
 	case arenaReset, laneReset:
 		s.arena.Reset()
-	case arenaPool, lanePool:
+	case arenaPool, arenaEarn, arenaNever, lanePool:
 		in.pool.Put(s.arena)
 		s.arena = nil
 	case arenaFresh, laneFresh, bumpFresh:
@@ -235,7 +266,8 @@ func variants[R, L any](load func() (*program[R, L], error), targets map[string]
 		if err != nil {
 			return nil, err
 		}
-		return newInstance(p, name), nil
+		in := newInstance(p, name)
+		return in, in.earn()
 	})
 }
 
