@@ -77,6 +77,15 @@ func TestNeverAllocs(t *testing.T) {
 	if s.Chunks != 4 || s.Idle > s.InUse/2 {
 		t.Errorf("%v, want chunks of the size that was needed", s)
 	}
+	a = p.Get()
+	for range 3 {
+		arena.New[int64](a)
+		a.Reset()
+	}
+	arena.New[int64](a)
+	if s := a.Stats(); s.Reserved > 64 {
+		t.Errorf("%v for one word", s)
+	}
 }
 
 // An arena that was not used, or is put with nothing in it, is no trial; one that comes
