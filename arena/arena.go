@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/haven-mem/haven/internal/account"
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/leak"
@@ -27,45 +26,38 @@ type Arena struct {
 	_    noCopy
 	busy check.Only[check.Busy]
 
-	name     string
-	limit    int // 0: none
-	retain   int // 0: the default; -1: nothing
-	first    int // 0: the default
-	max      int // 0: the default
-	reserved int // bytes in chunks, over all lanes
-	high     int // most bytes in use, up to the last Reset or Release
+	name   string
+	self   *Arena // finds copies
+	rare   *rare  // what few arenas have, or nil
+	lanes  *lane  // all, the latest first
+	listed *lane  // used since the last Reset or in the round before it, the latest first
 
-	// What New reads begins at byte 64 (on 64-bit machines). A Lane, which New writes to, has
-	// the cursors in front, and small programs have both an Arena
-	// and a Lane at the start of a page. A processor that compares the low
-	// twelve bits of addresses only takes a read of the one for a read of what
-	// was just written to the other, at the same offset, and New takes twice
-	// the time.
-	table []any  // *typed[T] by type, see table.go
+	// What New reads. It lies apart from the cursors of lanes, which New writes to, where
+	// small programs have both an Arena and lanes at the start of a page: a processor that
+	// compares the low twelve bits of addresses only takes a read of the one for a read
+	// of what was just written to the other, at the same offset, and New takes twice the
+	// time.
+	near  any    // *typed[T] of the lane that is asked for most, or nil
+	table []any  // *typed[T] by type, see table.go; without length in a Pool
 	mul   uint32 // the table's constant
 	shift uint8  // 32 less the table's bits
 	state state
+	lent  bool // somebody has a Lane
 
-	listed []*lane // lanes used since the last Reset or in the round before it
-	lanes  []*lane // all
-	bytes  *typed[byte]
-	dyn    map[reflect.Type]*dynamic // lanes of types known at run time only, not in table
-	self   *Arena                    // finds copies
-	resets uint64
-	epoch  uint32 // of the latest Reset: gccycle.Epoch
+	bytes    *typed[byte]
+	most     *lane             // near's
+	fresh    []typed[struct{}] // for the next lanes
+	reserved int               // bytes in chunks, over all lanes
+	high     int               // most bytes in use, up to the last Reset or Release
+	resets   uint64
+	epoch    uint32          // of the latest Reset: gccycle.Epoch
+	due      track.Countdown // Resets to the next one that is watched
+	chunks   int32           // that reserved is made of
+	types    int32           // in table
+	uses     int32           // lanes in listed
 
-	callbacks []func()
-	calling   bool
-	due       track.Countdown // Resets to the next one that is watched
-	frames    []frame
-	positions []position
-	serial    uint64
-
-	chunks int           // that reserved is made of
-	payer  account.Payer // a memory context, or nil
-	reuse  *reuse.Record // of its pool, or its own; nil: always
-	watch  leak.Watch    // of the arenas that the leak finder samples
-	made   *leak.Site    // where it was made, or the memory context that has it, if that was sampled
+	slots [minTable]any   // the first table
+	own   typed[struct{}] // the first lane, whatever its type
 }
 
 type state uint8
@@ -83,21 +75,27 @@ func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
 // NewArena returns an arena with the settings of conf, of which there is one or none.
-// An arena without memory takes less than 600 bytes; chunks are added as they are
-// needed. It panics if a setting is out of its range; see [Config].
+// An arena without settings takes 384 bytes, in which there is room for a table and one
+// lane; chunks are added as they are needed. It panics if a setting is out of its range; see [Config].
 func NewArena(conf ...Config) *Arena {
 	c := configOf("NewArena", conf)
 	a := newArena(c)
-	a.reuse = reuse.New(c.Reuse, c.Trials)
+	a.setReuse(reuse.New(c.Reuse, c.Trials))
 	if a.name != "" && leak.Sampled() {
-		a.watch = leak.NewWatch(a, "arena", a.name)
-		a.made = a.watch.Site()
+		r := a.makeRare()
+		r.watch = leak.NewWatch(a, "arena", a.name)
+		r.made = r.watch.Site()
 	}
 	return a
 }
 
 func newArena(c Config) *Arena {
-	return &Arena{name: c.Name, limit: c.Limit, retain: c.Retain, first: c.FirstChunk, max: c.MaxChunk}
+	a := &Arena{name: c.Name}
+	a.self = a
+	if c.Limit|c.Retain|c.FirstChunk|c.MaxChunk != 0 {
+		a.rare = &rare{limit: c.Limit, retain: c.Retain, first: c.FirstChunk, max: c.MaxChunk}
+	}
+	return a
 }
 
 // New returns a pointer to a zero T in a, or on Go's heap if a is nil. It costs
@@ -107,12 +105,14 @@ func New[T any](a *Arena) *T {
 	if a == nil {
 		return new(T)
 	}
-	l := find[T](a)
-	if l == nil {
-		l = laneSlow[T](a, "New")
-	}
 	if track.Watched {
-		return newWatched(l)
+		return newWatched(laneOf[T](a, "New"))
+	}
+	l, _ := a.near.(*typed[T])
+	if l == nil {
+		if l = find[T](a); l == nil {
+			l = laneSlow[T](a, "New")
+		}
 	}
 	i := l.i // read once
 	if i == l.lo {
@@ -191,6 +191,7 @@ func LaneOf[T any](a *Arena) *Lane[T] {
 		return l
 	}
 	a.checkUsable("LaneOf")
+	a.lent = true
 	return (*Lane[T])(laneOf[T](a, "LaneOf"))
 }
 
@@ -211,29 +212,35 @@ func (a *Arena) Reset() {
 	a.resets++
 	var r *track.Release
 	keeps := a.keeps()
-	if d := a.due.Due(keeps); (d != 0 || check.Enabled || !keeps) && len(a.listed) > 0 {
+	if d := a.due.Due(keeps); (d != 0 || check.Enabled || !keeps) && a.uses > 0 {
 		r = a.releasing(d, keeps)
 	}
-	used, kept := 0, 0
-	for i, l := range a.listed {
-		n, listed := l.rewind(r.Of(i))
-		used += n
+	used, most, epoch := 0, 0, gccycle.Epoch()
+	at := &a.listed
+	for i := 0; *at != nil; i++ {
+		l := *at
+		n, listed := l.rewind(r.Of(i), epoch)
+		used += n * l.size
+		if n > most {
+			most, a.most = n, l
+		}
 		if listed {
-			if kept != i {
-				a.listed[kept] = l
-			}
-			kept++
+			at = &l.nextListed
+		} else {
+			*at, l.nextListed = l.nextListed, nil
+			a.uses--
 		}
 	}
+	if most > 0 {
+		a.near = a.most.front
+	}
 	a.high = max(a.high, used)
-	clear(a.listed[kept:])
-	a.listed = a.listed[:kept]
-	a.frames, a.positions = a.frames[:0], a.positions[:0]
+	a.endMarks()
 	if !keeps {
 		a.shed()
 	}
-	if e := gccycle.Epoch(); e != a.epoch {
-		a.epoch = e
+	if epoch != a.epoch {
+		a.epoch = epoch
 		a.expire()
 	}
 	gccycle.CountSome(a.resets)
@@ -244,14 +251,20 @@ func (a *Arena) Reset() {
 }
 
 // keeps reports whether memory that is taken back now may be used again.
-func (a *Arena) keeps() bool { return a == nil || a.reuse.Keeps() }
+func (a *Arena) keeps() bool { return a == nil || a.rare == nil || a.rare.reuse.Keeps() }
+
+func (a *Arena) setReuse(r *reuse.Record) {
+	if r != a.seldom().reuse {
+		a.makeRare().reuse = r
+	}
+}
 
 // shed leaves all memory to the garbage collector that holds nothing.
 func (a *Arena) shed() {
 	if a.reserved == 0 {
 		return
 	}
-	for _, l := range a.lanes {
+	for l := a.lanes; l != nil; l = l.next {
 		l.dropIdle()
 	}
 }
@@ -259,7 +272,7 @@ func (a *Arena) shed() {
 // expire takes the memory of lanes that were not in use since the last collection but
 // one.
 func (a *Arena) expire() {
-	for _, l := range a.lanes {
+	for l := a.lanes; l != nil; l = l.next {
 		if !l.active && !l.listed && l.peak.Idle(a.epoch) >= 2 {
 			l.dropIdle()
 			l.forget(0)
@@ -280,13 +293,15 @@ func (a *Arena) Free() {
 	a.checkUnowned("Free")
 	a.runCallbacks(0, "Free")
 	a.noteHighWater()
-	for _, l := range a.lanes {
+	for l := a.lanes; l != nil; l = l.next {
 		l.end()
 	}
-	a.watch.Stop()
+	if r := a.rare; r != nil {
+		r.watch.Stop()
+		r.dyn, r.frames, r.positions, r.callbacks = nil, nil, nil, nil
+	}
 	a.state = freed
-	a.table, a.listed, a.lanes, a.bytes, a.dyn = nil, nil, nil, nil, nil
-	a.frames, a.positions, a.callbacks = nil, nil, nil
+	a.near, a.table, a.listed, a.lanes, a.bytes = nil, nil, nil, nil, nil
 }
 
 // Trim lets go of memory that holds nothing until at most keep bytes are
@@ -301,7 +316,7 @@ func (a *Arena) Trim(keep int) {
 	}
 	a.checkUsable("Trim")
 	a.trim(keep)
-	for _, l := range a.lanes {
+	for l := a.lanes; l != nil; l = l.next {
 		l.forget(keep)
 	}
 }
@@ -311,7 +326,7 @@ func (a *Arena) trim(keep int) {
 	for a.reserved > keep {
 		var most *lane
 		n := 0
-		for _, l := range a.lanes {
+		for l := a.lanes; l != nil; l = l.next {
 			if b := l.idleBytes(); b > n {
 				most, n = l, b
 			}
@@ -321,50 +336,6 @@ func (a *Arena) trim(keep int) {
 		}
 		most.dropIdle()
 		most.forget(keep)
-	}
-}
-
-// OnReset registers f to run once, at the next Reset, Free, or Release of a
-// Mark made before it; the last one registered runs first, while everything
-// allocated is still intact. If one panics the others still run, and the panic
-// goes on. f may allocate in a; that goes with the rest. It must not Reset,
-// Release or Free a. A callback that f registers runs in the same round. On a
-// nil arena, which is never reset, f is dropped. OnReset panics if f is nil,
-// and after Free.
-func (a *Arena) OnReset(f func()) {
-	if f == nil {
-		panic("arena: OnReset(nil) of " + a.title())
-	}
-	if a == nil {
-		return
-	}
-	a.checkUsable("OnReset")
-	a.callbacks = append(a.callbacks, f)
-}
-
-// runCallbacks runs those registered after the first n, last in first out. Each
-// is taken off before it runs, so that the rest can be run from a deferred call
-// when one panics.
-func (a *Arena) runCallbacks(n int, op string) {
-	if a.calling {
-		panic("arena: " + op + " inside an OnReset callback of " + a.title())
-	}
-	if len(a.callbacks) <= n {
-		return
-	}
-	a.calling = true
-	defer func() {
-		a.calling = false
-		if len(a.callbacks) > n { // one panicked
-			a.runCallbacks(n, op)
-		}
-	}()
-	for len(a.callbacks) > n {
-		k := len(a.callbacks) - 1
-		f := a.callbacks[k]
-		a.callbacks[k] = nil
-		a.callbacks = a.callbacks[:k]
-		f()
 	}
 }
 
@@ -410,7 +381,7 @@ func titleOf(name string) string {
 // noteHighWater records what is in use, before it becomes less.
 func (a *Arena) noteHighWater() {
 	used := 0
-	for _, l := range a.listed {
+	for l := a.listed; l != nil; l = l.nextListed {
 		used += l.usedBytes()
 	}
 	a.high = max(a.high, used)

@@ -83,5 +83,5 @@ func (a *Arena) retained() int {
 	if a == nil {
 		return chunk.Retain
 	}
-	return chunk.Retained(a.retain)
+	return chunk.Retained(a.seldom().retain)
 }

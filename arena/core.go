@@ -20,12 +20,13 @@ import (
 // where idle is what the open chunk and the spare chunks still have, and gaps
 // is what was left over in chunks that a longer slice made the lane leave.
 type lane struct {
-	shadow check.Only[shadow]
-	a      *Arena   // nil for a lane on its own
-	front           // the part of the lane that knows its type
-	others *further // what there is beside the open chunk; nil in a steady state
-	n      int      // elements of that chunk, or at rest of the clean one to open next
-	size   int      // bytes of an element
+	shadow           check.Only[shadow]
+	a                *Arena   // nil for a lane on its own
+	front                     // the part of the lane that knows its type
+	others           *further // what there is beside the open chunk; nil in a steady state
+	n                int      // elements of that chunk, or at rest of the clean one to open next
+	next, nextListed *lane    // in the lists of the arena
+	size             int      // bytes of an element
 
 	// What is kept of the lane's use from Reset to Reset. The counts have few bits, for a
 	// lane of a size class of Go's heap.
@@ -71,12 +72,11 @@ type span struct {
 
 // bind makes l the common part of f. A copy of a lane has a front already, that of the
 // other.
-func (l *lane) bind(a *Arena, f front) {
+func (l *lane) bind(a *Arena, f front, size uintptr) {
 	if l.front != nil {
 		panic(fmt.Sprintf("arena: use of a copy of a Lane[%v] (%s): pass a *Lane", l.typ(), l.owner()))
 	}
-	l.a, l.front = a, f
-	l.size = int(l.typ().Size())
+	l.a, l.front, l.size = a, f, int(size)
 }
 
 // slices returns the type of the lane's chunks.
@@ -131,7 +131,7 @@ func (l *lane) take(op string, length, capacity int) (own any, at int, err error
 			return l.fresh(0).mem, 0, nil
 		}
 		if capacity > l.free() && capacity > l.spareLen() && capacity > l.nextLen()/2 {
-			if l.n > 0 || capacity > l.peak.Want() {
+			if l.n > 0 || capacity > l.peak.Want() && capacity*l.size > chunk.First/2 {
 				b, err := l.takeLarge(capacity)
 				return b.mem, 0, err
 			}
@@ -263,10 +263,14 @@ func (l *lane) more(op string, n int) error {
 		if l.a == nil && granted*l.size > chunk.First {
 			gccycle.Count()
 		}
+		l.hint(n)
 		l.leaveOpen()
 		l.renew(granted)
 	}
 	l.start()
+	if l.a != nil {
+		l.a.near = l.front
+	}
 	l.checkInvariants()
 	return nil
 }
@@ -282,8 +286,10 @@ func (l *lane) leaveOpen() {
 // nextLen returns the length of the chunk that growth asks for: one of the
 // remembered size after a Reset, then ever doubled.
 func (l *lane) nextLen() int {
-	first, limit := l.a.chunkSizes()
-	size := uintptr(l.size)
+	limit, size := uintptr(chunk.MaxGrowth), uintptr(l.size)
+	if l.a != nil && l.a.seldom().max > 0 {
+		limit = uintptr(l.a.rare.max)
+	}
 	last := l.n
 	if l.others != nil {
 		last = max(last, l.others.largeLen)
@@ -291,11 +297,17 @@ func (l *lane) nextLen() int {
 	if last > 0 {
 		return chunk.NextElems(last, size, limit)
 	}
-	n := chunk.Fill(l.peak.Want(), size)
+	want, first := l.peak.Want(), l.a.firstChunk()
+	n := chunk.Fill(want, size)
 	if n > 0 && !l.a.keeps() && l.size > 0 { // made anew each time: not larger than it must be
 		return max(n, watchable/l.size+1)
 	}
-	return max(chunk.Elems(first, size), n)
+	if first == 0 {
+		if first = chunk.First; want == 0 {
+			first = l.hinted()
+		}
+	}
+	return max(chunk.FirstElems(min(first, limit), size), n)
 }
 
 // watchable is the size that an object may not be smaller than to be watched.
@@ -337,7 +349,8 @@ func (l *lane) takeSpare(n int) block {
 func (l *lane) enlist() {
 	if !l.listed {
 		l.listed = true
-		l.a.listed = append(l.a.listed, l)
+		l.nextListed, l.a.listed = l.a.listed, l
+		l.a.uses++
 	}
 }
 

@@ -12,13 +12,18 @@ var _ = [1]int{}[MaxIdle-magazine.MaxIdle]
 // TrimPool does what a pool does after a garbage collection.
 func TrimPool(p *Pool) { p.idle.Trim() }
 
-// What New reads of an Arena, from and to, and what it writes of a Lane.
+// What New writes of a Lane, from and to.
 const (
-	ReadFrom  = unsafe.Offsetof(Arena{}.table)
-	ReadTo    = unsafe.Offsetof(Arena{}.shift) + 1
+	WriteFrom = unsafe.Offsetof(Lane[int]{}.i)
 	WriteTo   = unsafe.Offsetof(Lane[int]{}.lo) + unsafe.Sizeof(0)
 	LaneBytes = unsafe.Sizeof(Lane[int]{})
 )
+
+// Read is what New reads of an Arena: from and to.
+var Read = [][2]uintptr{
+	{unsafe.Offsetof(Arena{}.near), unsafe.Offsetof(Arena{}.shift) + 1},
+	{unsafe.Offsetof(Arena{}.slots), unsafe.Offsetof(Arena{}.own)},
+}
 
 // The cursors lie right before the common part: see cursors. It does not compile otherwise.
 var _ = [1]int{}[unsafe.Offsetof(typed[int]{}.c)-unsafe.Offsetof(typed[int]{}.i)-unsafe.Sizeof(cursors{})] +

@@ -24,7 +24,7 @@ func (l *lane) guard() {
 	}
 	var made *leak.Site
 	if l.a != nil {
-		made = l.a.made
+		made = l.a.seldom().made
 	}
 	if own := guard.Chunk(l.typ(), l.n, l.owner(), made); own != nil {
 		l.set(block{own, l.n})
@@ -69,7 +69,7 @@ func (l *lane) replace() {
 
 // shutIdle takes the access to those away that hold nothing and are let go.
 func (l *lane) shutIdle() {
-	if !l.active && l.n > 0 {
+	if l.idle() && l.n > 0 {
 		guard.Shut(addr.Add(l.base(), 0))
 	}
 	if l.others != nil {

@@ -64,7 +64,7 @@ func TestGuardStats(t *testing.T) {
 		if on == 1 {
 			testkit.Guard(t, 1, 200)
 		}
-		a := arena.NewArena(arena.Config{Retain: 1 << 20})
+		a := arena.NewArena(arena.Config{Retain: 1 << 20, FirstChunk: 512}) // as hints rise
 		for i := range 60 {
 			for range i * 7 % 50 {
 				arena.New[plain](a)

@@ -10,7 +10,7 @@ import (
 // the last Reset. It costs a few instructions for each text and chunk.
 func (a *Arena) holds(texts []string) bool {
 	for _, s := range texts {
-		for _, l := range a.listed {
+		for l := a.listed; l != nil; l = l.nextListed {
 			for base, n := range l.used() {
 				if addr.Covers(base, uintptr(n*l.size), s) {
 					return true

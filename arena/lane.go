@@ -1,6 +1,9 @@
 package arena
 
-import "github.com/haven-mem/haven/internal/track"
+import (
+	"github.com/haven-mem/haven/internal/addr"
+	"github.com/haven-mem/haven/internal/track"
+)
 
 // A Lane is the bump region of one type: the fastest way to allocate values of
 // T in an arena. Get one with [LaneOf] before a hot loop, or use one on its own:
@@ -49,15 +52,17 @@ const (
 	opChunk           // return the chunk that is handed out of
 	opBase            // return a pointer to its first value, if it has one
 	opClear           // clear its values from lo up to hi
-	opWipe            // clear what was handed out of it, and come to rest
+	opWipe            // clear what was handed out of it, and begin anew
 )
 
 func (l *typed[T]) do(o op, b block, lo, hi int) any {
-	switch o {
-	case opWipe: // each Reset does it with each lane, so the slice is the one at hand
+	if o == opWipe { // first, as each Reset does it with each lane
 		clear(l.buf[:l.lo])
 		clear(l.buf[l.i:])
-		l.lo, l.i = 0, 0
+		l.lo, l.i = 0, len(l.buf)
+		return nil
+	}
+	switch o {
 	case opGrow:
 		l.buf = make([]T, b.n)
 	case opOpen:
@@ -97,7 +102,7 @@ func (l *Lane[T]) grow() { l.ready().c.grow("New") }
 func (l *Lane[T]) ready() *typed[T] {
 	t := (*typed[T])(l)
 	if t.c.front != front(t) {
-		t.c.bind(nil, t)
+		t.c.bind(nil, t, addr.Size[T]())
 	}
 	return t
 }

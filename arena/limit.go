@@ -80,7 +80,7 @@ func (a *Arena) grant(bytes int) bool {
 		return true
 	}
 	before := a.reserved
-	for _, l := range a.lanes {
+	for l := a.lanes; l != nil; l = l.next {
 		l.dropIdle()
 	}
 	return a.reserved < before && a.take(bytes)
@@ -88,7 +88,7 @@ func (a *Arena) grant(bytes int) bool {
 
 // take adds a chunk to what is reserved if there is room.
 func (a *Arena) take(bytes int) bool {
-	if a.limit > 0 && bytes > a.limit-a.reserved || a.payer != nil && !a.payer.Charge(bytes, 1) {
+	if r := a.rare; r != nil && (r.limit > 0 && bytes > r.limit-a.reserved || r.payer != nil && !r.payer.Charge(bytes, 1)) {
 		return false
 	}
 	a.reserved += bytes
@@ -98,10 +98,11 @@ func (a *Arena) take(bytes int) bool {
 
 // refusal returns the error for a value or slice of requested bytes.
 func (a *Arena) refusal(requested int) error {
-	if a.limit > 0 && requested > a.limit-a.reserved || a.payer == nil {
-		return &LimitError{Name: a.name, Limit: a.limit, Used: a.reserved, Requested: requested}
+	r := a.seldom()
+	if r.limit > 0 && requested > r.limit-a.reserved || r.payer == nil {
+		return &LimitError{Name: a.name, Limit: r.limit, Used: a.reserved, Requested: requested}
 	}
-	return a.payer.Refusal(requested)
+	return r.payer.Refusal(requested)
 }
 
 // credit takes back the charges of so many chunks.
@@ -110,20 +111,20 @@ func (a *Arena) credit(bytes, chunks int) {
 		return
 	}
 	a.reserved -= bytes
-	a.chunks -= chunks
-	if a.payer != nil && chunks > 0 {
-		a.payer.Credit(bytes, chunks)
+	a.chunks -= int32(chunks)
+	if p := a.seldom().payer; p != nil && chunks > 0 {
+		p.Credit(bytes, chunks)
 	}
 }
 
 // room returns the bytes left under the limits.
 func (a *Arena) room() int {
-	room := math.MaxInt
-	if a.limit > 0 {
-		room = a.limit - a.reserved
+	r, room := a.seldom(), math.MaxInt
+	if r.limit > 0 {
+		room = r.limit - a.reserved
 	}
-	if a.payer != nil {
-		room = min(room, a.payer.Room())
+	if r.payer != nil {
+		room = min(room, r.payer.Room())
 	}
 	return room
 }

@@ -18,13 +18,13 @@ type Mark struct {
 	serial uint64 // unique in the arena, so that a stale Mark is known as one
 }
 
-// A frame is what an arena remembers of an open Mark. Lanes in a.listed before
-// it have a position each in a.positions; those behind it were at rest.
+// A frame is what an arena remembers of an open Mark. Of the lanes in a.listed the first
+// ones came after it, and were at rest; the others have a position each in positions.
 type frame struct {
 	serial    uint64
-	listed    int // len(a.listed)
-	positions int // len(a.positions)
-	callbacks int // len(a.callbacks)
+	listed    int // lanes in a.listed
+	positions int // len(positions)
+	callbacks int // len(callbacks)
 }
 
 // A position is how far a lane had come. The zero position is that of a lane at
@@ -47,12 +47,14 @@ func (a *Arena) Mark() Mark {
 		return Mark{}
 	}
 	a.checkUsable("Mark")
-	a.serial++
-	a.frames = append(a.frames, frame{a.serial, len(a.listed), len(a.positions), len(a.callbacks)})
-	for _, l := range a.listed {
-		a.positions = append(a.positions, l.position())
+	r := a.makeRare()
+	r.serial++
+	r.frames = append(r.frames, frame{r.serial, int(a.uses), len(r.positions), len(r.callbacks)})
+	for l := a.listed; l != nil; l = l.nextListed {
+		l.rest()
+		r.positions = append(r.positions, l.position())
 	}
-	return Mark{a, len(a.frames), a.serial}
+	return Mark{a, len(r.frames), r.serial}
 }
 
 // Release takes back everything allocated since m and runs the callbacks
@@ -69,39 +71,50 @@ func (a *Arena) Release(m Mark) {
 		panic(fmt.Sprintf("arena: Release on %s of a Mark of %s", a.title(), m.a.title()))
 	}
 	a.checkUsable("Release")
-	top := len(a.frames)
-	if top != m.depth || a.frames[top-1].serial != m.serial {
+	rare := a.seldom()
+	top := len(rare.frames)
+	if top != m.depth || rare.frames[top-1].serial != m.serial {
 		panic(fmt.Sprintf("arena: Release out of order on %s: %s", a.title(), a.orderError(m)))
 	}
-	f := a.frames[top-1]
+	f := rare.frames[top-1]
 	a.runCallbacks(f.callbacks, "Release")
 	a.noteHighWater()
 	var r *track.Release
 	if check.Enabled {
 		r = a.releasing(0, true)
 	}
-	for i, l := range a.listed {
-		if i < f.listed {
-			l.release(r, a.positions[f.positions+i])
+	i := f.listed - int(a.uses)
+	for l := a.listed; l != nil; l = l.nextListed {
+		if i >= 0 {
+			l.release(r, rare.positions[f.positions+i])
 		} else {
 			// It goes back to rest, but stays listed, so that the next Reset
 			// takes it into account.
 			l.release(r, position{})
 		}
+		i++
 	}
-	a.positions = a.positions[:f.positions]
-	a.frames = a.frames[:top-1]
+	rare.positions = rare.positions[:f.positions]
+	rare.frames = rare.frames[:top-1]
 	r.End()
 }
 
 // orderError says why m is not the innermost open Mark.
 func (a *Arena) orderError(m Mark) string {
-	for i, f := range a.frames {
+	frames := a.seldom().frames
+	for i, f := range frames {
 		if f.serial == m.serial {
-			return fmt.Sprintf("mark %d has %s open inside it", m.serial, account.Count(len(a.frames)-1-i, "mark"))
+			return fmt.Sprintf("mark %d has %s open inside it", m.serial, account.Count(len(frames)-1-i, "mark"))
 		}
 	}
 	return fmt.Sprintf("mark %d is no longer open (released, or ended by Reset)", m.serial)
+}
+
+// endMarks ends all open Marks.
+func (a *Arena) endMarks() {
+	if r := a.rare; r != nil {
+		r.frames, r.positions = r.frames[:0], r.positions[:0]
+	}
 }
 
 // position returns how far the lane has come.

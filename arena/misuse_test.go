@@ -148,8 +148,8 @@ func TestCopy(t *testing.T) {
 		panicsWith(t, `arena: Release on arena "w" of a Mark of arena "w"`, func() { c.Release(m) })
 		u.use(a)
 	}
-	// An arena that was never used may be moved.
-	a := arena.NewArena(arena.Config{Name: "w"})
+	// A zero arena that was never used may be moved.
+	a := new(arena.Arena)
 	c := copyOf(a)
 	*arena.New[int](c) = 1
 	*arena.New[int](a) = 1

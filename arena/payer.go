@@ -18,31 +18,32 @@ func init() {
 
 // attach makes p pay for the chunks instead of who did.
 func (a *Arena) attach(p account.Payer, made *leak.Site) {
-	if a.payer != nil {
-		a.payer.Credit(a.reserved, a.chunks)
-		a.payer = nil
+	r := a.makeRare()
+	if r.payer != nil {
+		r.payer.Credit(a.reserved, int(a.chunks))
+		r.payer = nil
 	}
 	if p == nil {
 		return
 	}
-	a.made = made
-	if a.chunks > 0 && !p.Charge(a.reserved, a.chunks) {
+	r.made = made
+	if a.chunks > 0 && !p.Charge(a.reserved, int(a.chunks)) {
 		a.trim(0)
-		p.Charge(a.reserved, a.chunks) // those of values without a size stay
+		p.Charge(a.reserved, int(a.chunks)) // those of values without a size stay
 	}
-	a.payer = p
+	r.payer = p
 }
 
 // checkUnowned panics if the arena belongs to a memory context. That would hand it out
 // again when somebody else has it.
 func (a *Arena) checkUnowned(op string) {
-	if a.payer != nil {
+	if a.seldom().payer != nil {
 		a.refuseOwned(op)
 	}
 }
 
 func (a *Arena) refuseOwned(op string) {
-	panic(fmt.Sprintf("arena: %s of %s, which belongs to memory context %s and ends with it", op, a.title(), a.payer.Owner()))
+	panic(fmt.Sprintf("arena: %s of %s, which belongs to memory context %s and ends with it", op, a.title(), a.rare.payer.Owner()))
 }
 
 // leave is Reset that keeps no memory.
@@ -51,10 +52,9 @@ func (a *Arena) leave() {
 	a.runCallbacks(0, "Reset")
 	a.noteHighWater()
 	a.resets++
-	for _, l := range a.lanes {
+	for l := a.lanes; l != nil; l = l.next {
 		l.leave()
 	}
-	clear(a.listed)
-	a.listed = a.listed[:0]
-	a.frames, a.positions = a.frames[:0], a.positions[:0]
+	a.listed, a.uses = nil, 0
+	a.endMarks()
 }

@@ -64,10 +64,10 @@ func (p *Pool) Get() *Arena {
 	a := p.idle.Get()
 	if a == nil {
 		a = newArena(p.conf)
-		a.reuse = p.reuse
+		a.setReuse(p.reuse)
 		return a
 	}
-	a.state = usable
+	a.unpark()
 	if !p.reuse.Keeps() { // but did when a was put
 		a.shed()
 	}
@@ -90,9 +90,9 @@ func (p *Pool) Put(a *Arena) {
 	}
 	a.checkUsable("Pool.Put")
 	a.checkUnowned("Pool.Put")
-	a.reuse = p.reuse
+	a.setReuse(p.reuse)
 	a.Reset()
-	a.state = parked
+	a.park()
 	p.idle.Put(a, a.reserved)
 }
 

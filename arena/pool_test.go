@@ -170,7 +170,7 @@ func TestPoolBounded(t *testing.T) {
 // Idle arenas that nobody asks for go with the garbage collections, down to the
 // floor; those in use stay as they are.
 func TestPoolTrims(t *testing.T) {
-	var p arena.Pool
+	p := arena.NewPool(arena.Config{FirstChunk: 512})
 	var out []*arena.Arena
 	for range 200 {
 		out = append(out, p.Get())
@@ -184,7 +184,7 @@ func TestPoolTrims(t *testing.T) {
 	}
 	floor := runtime.GOMAXPROCS(0)
 	testkit.Eventually(t, "pool at its floor", func() bool {
-		s := checkPool(t, &p)
+		s := checkPool(t, p)
 		if s.Idle < floor {
 			t.Fatalf("%d arenas idle, fewer than the floor of %d", s.Idle, floor)
 		}
@@ -193,7 +193,7 @@ func TestPoolTrims(t *testing.T) {
 	for range 5 {
 		testkit.CollectGarbage()
 	}
-	if s := checkPool(t, &p); s.Idle != floor || s.Trimmed != uint64(150-floor) || s.Reserved == 0 {
+	if s := checkPool(t, p); s.Idle != floor || s.Trimmed != uint64(150-floor) || s.Reserved == 0 {
 		t.Errorf("%+v, want %d idle", s, floor)
 	}
 	for i, a := range out[150:] {
@@ -203,7 +203,7 @@ func TestPoolTrims(t *testing.T) {
 		arena.New[node](a)
 		p.Put(a)
 	}
-	checkPool(t, &p)
+	checkPool(t, p)
 }
 
 // Of the arenas that stayed idle since the last collection half go; those that

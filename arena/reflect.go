@@ -20,7 +20,7 @@ func NewOf(a *Arena, t reflect.Type) reflect.Value {
 	if check.Enabled { // finds a copy at once
 		a.checkUsable("NewOf")
 	}
-	l := a.dyn[t]
+	l := a.seldom().dyn[t]
 	if l == nil {
 		a.checkUsable("NewOf")
 		l = newDynamic(a, t)
@@ -44,12 +44,13 @@ type dynamic struct {
 
 func newDynamic(a *Arena, t reflect.Type) *dynamic {
 	l := &dynamic{buf: reflect.New(reflect.SliceOf(t)).Elem()}
-	l.c.bind(a, l)
-	if a.dyn == nil {
-		a.dyn = make(map[reflect.Type]*dynamic)
+	l.c.bind(a, l, t.Size())
+	r := a.makeRare()
+	if r.dyn == nil {
+		r.dyn = make(map[reflect.Type]*dynamic)
 	}
-	a.dyn[t] = l
-	a.lanes = append(a.lanes, &l.c)
+	r.dyn[t] = l
+	l.c.next, a.lanes = a.lanes, &l.c
 	return l
 }
 
@@ -58,7 +59,7 @@ func (l *dynamic) do(o op, b block, lo, hi int) any {
 	case opWipe:
 		clearRange(l.buf, 0, l.lo)
 		clearRange(l.buf, l.i, l.buf.Len())
-		l.lo, l.i = 0, 0
+		l.lo, l.i = 0, l.buf.Len()
 	case opGrow:
 		l.buf.Set(reflect.MakeSlice(l.buf.Type(), b.n, b.n))
 	case opOpen:

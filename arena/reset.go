@@ -2,6 +2,7 @@ package arena
 
 import (
 	"github.com/haven-mem/haven/internal/check"
+	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/track"
 )
@@ -13,7 +14,7 @@ func (l *lane) reset() {
 	}
 	if l.a != nil {
 		l.a.checkUsable("Lane.Reset")
-		if len(l.a.frames) > 0 {
+		if len(l.a.seldom().frames) > 0 {
 			panic("arena: Lane.Reset while " + l.a.title() + " has an open Mark")
 		}
 		l.a.noteHighWater()
@@ -34,31 +35,47 @@ func (l *lane) reset() {
 	}
 }
 
-// rewind puts the lane to rest: everything is taken back, what was used is
-// clear or left to the garbage collector, and one chunk stays at the most. It
-// returns how many bytes were in use, and whether the lane was used at all: if
-// not, it is no longer listed.
+// rewind takes everything back: what was used is clear or left to the garbage collector,
+// and one chunk stays at the most. It returns how many elements were in use, and whether
+// the lane was used at all: if not, it is at rest and no longer listed.
 //
-// This is the way of a lane with one chunk, and no more than that: what is rare is in
-// rewindTo.
-func (l *lane) rewind(r *track.Release) (bytes int, listed bool) {
+// This is the way of a lane with one chunk, which it goes on handing out of, and no more
+// than that: what is rare is in rewindTo.
+func (l *lane) rewind(r *track.Release, epoch uint32) (used int, listed bool) {
 	if track.Sees || r != nil || !l.active || l.others != nil || l.guarded {
 		return l.rewindTo(r)
 	}
-	used := l.n - l.free()
-	if l.settle(used) {
-		l.drop()
-	} else {
-		l.wipe()
+	if used = l.n - l.free(); used == 0 {
+		return l.rewindTo(r)
 	}
-	l.active = false
-	return used * l.size, true
+	// A chunk that was not too large for a peak is not for the same peak.
+	if l.top > 0 || !l.peak.Covers(used, epoch) {
+		if l.settle(used) {
+			l.drop()
+			l.active = false
+			return used, true
+		}
+	}
+	l.wipe()
+	return used, true
+}
+
+// idle reports whether the open chunk holds nothing and may go.
+func (l *lane) idle() bool { return !l.active || l.others == nil && l.free() == l.n }
+
+// rest lets a lane rest from which nothing was taken since the last Reset.
+func (l *lane) rest() {
+	if l.active && l.idle() {
+		*l.at() = cursors{}
+		l.active = false
+	}
 }
 
 // rewindTo is rewind of any lane. The release r, if it is not nil, says which chunks the
 // lane may use again.
-func (l *lane) rewindTo(r *track.Release) (bytes int, listed bool) {
-	used := l.inUse()
+func (l *lane) rewindTo(r *track.Release) (used int, listed bool) {
+	l.rest()
+	used = l.inUse()
 	outgrown := l.settle(used)
 	l.revoke()
 	if l.guarded {
@@ -78,15 +95,16 @@ func (l *lane) rewindTo(r *track.Release) (bytes int, listed bool) {
 	case l.active:
 		l.wipe()
 	}
+	*l.at() = cursors{}
 	l.active = false
 	if r.Guards() {
 		l.guard()
 	}
 	l.checkInvariants()
-	return used * l.size, l.listed
+	return used, l.listed
 }
 
-// wipe clears what was handed out of the open chunk, and lets the lane rest.
+// wipe clears what was handed out of the open chunk, and has it handed out anew.
 func (l *lane) wipe() { l.do(opWipe, block{}, 0, 0) }
 
 // any reports whether there is a chunk beside the open one.
@@ -102,7 +120,7 @@ func (l *lane) drop() {
 // idleBytes returns the size of the whole chunks that hold nothing.
 func (l *lane) idleBytes() int {
 	n := 0
-	if !l.active {
+	if l.idle() {
 		n = l.n
 	}
 	if l.others != nil {
@@ -119,7 +137,7 @@ func (l *lane) dropIdle() {
 	if l.guarded {
 		l.shutIdle()
 	}
-	if !l.active && l.n > 0 {
+	if l.idle() && l.n > 0 {
 		l.set(block{})
 	}
 	if l.others != nil {
@@ -149,7 +167,7 @@ func (l *lane) forget(most int) {
 // chunk never is: replacing it would gain nothing.
 func (l *lane) settle(used int) (outgrown bool) {
 	l.note(used)
-	return l.peak.Outgrown(l.n) && uintptr((l.n-1)*l.size) >= l.a.firstChunk()
+	return l.peak.Outgrown(l.n) && uintptr((l.n-1)*l.size) >= max(l.a.firstChunk(), chunk.First)
 }
 
 // note takes down, at a Reset, that used elements were in use.

@@ -311,7 +311,7 @@ func TestString(t *testing.T) {
 }
 
 func TestClone(t *testing.T) {
-	a := arena.NewArena()
+	a := arena.NewArena(arena.Config{FirstChunk: 512}) // which Reset keeps and clears
 	n := arena.NewFrom(a, node{name: arena.String(a, "leaf"), key: 1})
 	c := arena.Clone(n)
 	named := arena.Clone(label(arena.String(a, "label")))

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/haven-mem/haven/internal/account"
@@ -47,8 +48,8 @@ func (a *Arena) Stats() Stats {
 	if a == nil {
 		return Stats{}
 	}
-	s := Stats{Name: a.name, Limit: a.limit, Resets: a.resets, HighWater: a.high, Stale: stale.Count("arena", a.name)}
-	for _, l := range a.lanes {
+	s := Stats{Name: a.name, Limit: a.seldom().limit, Resets: a.resets, HighWater: a.high, Stale: stale.Count("arena", a.name)}
+	for l := a.lanes; l != nil; l = l.next {
 		ls := l.stats()
 		s.Lanes = append(s.Lanes, ls)
 		s.InUse += ls.InUse
@@ -57,6 +58,7 @@ func (a *Arena) Stats() Stats {
 		s.Gaps += ls.Gaps
 		s.Chunks += ls.Chunks
 	}
+	slices.Reverse(s.Lanes)
 	s.HighWater = max(s.HighWater, s.InUse)
 	return s
 }

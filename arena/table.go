@@ -6,7 +6,6 @@ import (
 
 	"github.com/haven-mem/haven/internal/addr"
 	"github.com/haven-mem/haven/internal/check"
-	"github.com/haven-mem/haven/internal/chunk"
 )
 
 // The table finds the lane of a type. It is what stands between an arena and
@@ -23,13 +22,13 @@ import (
 // meet: as a rule none, up to sixteen types.
 
 const (
-	minTable = 16 // slots in an arena's first table
+	minTable = 4  // slots in an arena's first table
 	seeds    = 16 // constants to try
 )
 
-// lastSeed is where the next table begins to try: the arenas of a program have
-// much the same types, so what was good for one is good for the next.
-var lastSeed atomic.Uint32
+// lastSeed is where the next table of 1<<i slots begins to try: the arenas of a program
+// have much the same types, so what was good for one is good for the next.
+var lastSeed [32]atomic.Uint32
 
 // multiplier returns the constant of a seed: odd, and near 2³² over the golden
 // ratio for the first.
@@ -69,8 +68,8 @@ func laneSlow[T any](a *Arena, op string) *typed[T] {
 	if l, ok := a.lookUp(addr.TypeWord((*typed[T])(nil)), op).(*typed[T]); ok {
 		return l
 	}
-	l := new(typed[T])
-	l.c.bind(a, l)
+	l := addr.Like[typed[T]](a.newLane())
+	l.c.bind(a, l, addr.Size[T]())
 	a.enter(&l.c)
 	return l
 }
@@ -83,35 +82,68 @@ func (a *Arena) lookUp(w uintptr, op string) any {
 	}
 	if len(a.table) > 0 {
 		mask := uint(len(a.table) - 1)
-		for i := slot(w, a.mul, a.shift); a.table[i] != nil; i = (i + 1) & mask {
+		i := slot(w, a.mul, a.shift)
+		for range a.table { // which may be full
+			if a.table[i] == nil {
+				break
+			}
 			if addr.TypeWord(a.table[i]) == w {
 				return a.table[i]
 			}
+			i = (i + 1) & mask
 		}
 	}
 	a.checkUsable(op)
 	return nil
 }
 
+// newLane returns room for a lane of any type: they are all alike to the collector. The
+// first is in the arena itself, and the others are made together, so many as fill a size
+// class of Go's heap.
+func (a *Arena) newLane() *typed[struct{}] {
+	switch {
+	case a.types == 0:
+		return &a.own
+	case len(a.fresh) == 0 && a.types == 1:
+		a.fresh = make([]typed[struct{}], 4)
+	case len(a.fresh) == 0:
+		a.fresh = make([]typed[struct{}], 11)
+	}
+	l := &a.fresh[0]
+	a.fresh = a.fresh[1:]
+	return l
+}
+
 // enter adds a lane to the arena, and to its table.
 func (a *Arena) enter(l *lane) {
-	a.lanes = append(a.lanes, l)
-	switch n := len(a.lanes) - len(a.dyn); {
+	l.next, a.lanes = a.lanes, l
+	a.types++
+	switch n := int(a.types); {
+	case n == 1:
+		a.table, a.shift, a.mul = a.slots[:], 32-2, multiplier(lastSeed[2].Load())
+		a.enterTable(l.front)
+	case n <= minTable:
+		if a.enterTable(l.front) || a.makeTable(minTable) == 0 {
+			return
+		}
+		a.makeTable(8 * minTable)
 	case 4*n > len(a.table):
-		a.makeTable(max(minTable, 4*len(a.table)))
+		a.makeTable(max(8*minTable, 2*len(a.table)))
 	case !a.enterTable(l.front) && (n <= 16 || n%16 == 0):
 		a.makeTable(len(a.table))
 	}
 }
 
-// makeTable makes a table of n slots with the best constant.
-func (a *Arena) makeTable(n int) {
+// makeTable makes a table of n slots with the best constant, and returns how many types
+// are not at home in it.
+func (a *Arena) makeTable(n int) int {
 	if len(a.table) != n {
 		a.table = make([]any, n)
 		a.shift = uint8(33 - bits.Len(uint(n)))
 	}
-	first := lastSeed.Load()
-	best, fewest := first, len(a.lanes)
+	last := &lastSeed[32-a.shift]
+	first := last.Load()
+	best, fewest := first, int(a.types)
 	for k := range uint32(seeds) {
 		seed := (first + k) % seeds
 		if met := a.fillTable(seed); met < fewest {
@@ -124,14 +156,17 @@ func (a *Arena) makeTable(n int) {
 	if fewest > 0 {
 		a.fillTable(best)
 	}
-	lastSeed.Store(best)
+	if best != first {
+		last.Store(best)
+	}
+	return fewest
 }
 
 // fillTable enters all lanes anew and returns how many are not at home.
 func (a *Arena) fillTable(seed uint32) (met int) {
 	clear(a.table)
 	a.mul = multiplier(seed)
-	for _, l := range a.lanes {
+	for l := a.lanes; l != nil; l = l.next {
 		if _, ok := l.front.(*dynamic); !ok && !a.enterTable(l.front) {
 			met++
 		}
@@ -149,22 +184,4 @@ func (a *Arena) enterTable(l any) bool {
 	}
 	a.table[i] = l
 	return i == home
-}
-
-// firstChunk returns the bytes of a lane's first chunk.
-func (a *Arena) firstChunk() uintptr {
-	if a != nil && a.first > 0 {
-		return uintptr(a.first)
-	}
-	return chunk.First
-}
-
-// chunkSizes returns the bytes of a lane's first chunk and of the largest that
-// growth asks for.
-func (a *Arena) chunkSizes() (first, limit uintptr) {
-	limit = chunk.MaxGrowth
-	if a != nil && a.max > 0 {
-		limit = uintptr(a.max)
-	}
-	return min(a.firstChunk(), limit), limit
 }

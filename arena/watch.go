@@ -19,11 +19,16 @@ import (
 
 // releasing returns the release of what is in use, and may be used again or not.
 func (a *Arena) releasing(d track.Due, keeps bool) *track.Release {
-	if drops(d, a.reuse, keeps) {
+	s := a.seldom()
+	if drops(d, s.reuse, keeps) {
 		return track.Unwatched()
 	}
-	o := track.Owner{Kind: "arena", Name: a.name, Made: a.made, Title: a.title, Busy: a.busy.Get()}
-	return release(d, o, a.reuse, keeps, len(a.listed), func(i int) int { return a.listed[i].reserved() * a.listed[i].size })
+	var bytes []int
+	for l := a.listed; l != nil; l = l.nextListed {
+		bytes = append(bytes, l.reserved()*l.size)
+	}
+	o := track.Owner{Kind: "arena", Name: a.name, Made: s.made, Title: a.title, Busy: a.busy.Get()}
+	return release(d, o, s.reuse, keeps, len(bytes), func(i int) int { return bytes[i] })
 }
 
 // release returns the release of an arena, or of a lane of it. The check build uses no
@@ -46,7 +51,8 @@ func (l *lane) releasing(d track.Due, keeps bool) *track.Release {
 	o := track.Owner{Kind: "lane", Title: l.owner}
 	var reuse *reuse.Record
 	if l.a != nil {
-		o.Kind, o.Name, o.Made, reuse = "arena", l.a.name, l.a.made, l.a.reuse
+		s := l.a.seldom()
+		o.Kind, o.Name, o.Made, reuse = "arena", l.a.name, s.made, s.reuse
 	}
 	if drops(d, reuse, keeps) {
 		return track.Unwatched()

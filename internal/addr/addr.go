@@ -82,6 +82,16 @@ func Add(p *byte, n int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(p), n)
 }
 
+// Size returns the bytes of a T.
+func Size[T any]() uintptr { return unsafe.Sizeof(*new(T)) }
+
+// Like returns p as a pointer to a Q, which looks the same in memory.
+func Like[Q, P any](p *P) *Q {
+	// SAFETY: the first of the patterns of unsafe.Pointer: the caller says that the types
+	// have the same layout, pointers at the same places included.
+	return (*Q)(unsafe.Pointer(p))
+}
+
 // Before returns the P that lies right before what p points to, in the same object.
 func Before[P, T any](p *T) *P {
 	// SAFETY: GC.md fact 1: the caller says that the object begins there, or before.

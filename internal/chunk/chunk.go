@@ -37,6 +37,7 @@ const (
 	header = 8        // Go's malloc header
 	large  = 32 << 10 // from this size on there is none, and sizes are whole pages
 	page   = 8 << 10
+	bare   = 8 * bits.UintSize * bits.UintSize / 64 // up to this size there is none, either
 )
 
 // Retained returns the bytes that may stay over a Reset by a setting: 0 for the default,
@@ -58,11 +59,36 @@ func Elems(want, size uintptr) int {
 	return int(max(1, Usable(want)/size))
 }
 
+// FirstElems returns how many elements of size bytes fit into a first chunk of want bytes:
+// at least one. For elements without size it is as [Elems].
+func FirstElems(want, size uintptr) int {
+	if size == 0 {
+		return Elems(want, size)
+	}
+	if want > bare && want < large {
+		want -= header
+	}
+	return int(max(1, want/size))
+}
+
+// WithHeader returns the bytes that a first chunk must have of which n are used.
+func WithHeader(n uintptr) uintptr {
+	if n > bare-header {
+		n += header
+	}
+	return n
+}
+
 // NextElems returns the length in elements of size bytes of the chunk that
 // follows one of last elements: as many as fit the next size class, or twice as
 // many where that has no room for another large element.
 func NextElems(last int, size, limit uintptr) int {
 	bytes := uintptr(last) * size
+	if 2*bytes < First {
+		if n := FirstElems(1<<bits.Len(uint(max(2*bytes, 128)-1)), size); n > last {
+			return n
+		}
+	}
 	n := Elems(Next(bytes, limit), size)
 	if n <= last {
 		n = Elems(min(2*bytes, limit), size)
@@ -137,6 +163,11 @@ func (p *Peak) turn(epoch uint32) {
 		p.before = p.now
 	}
 	p.now, p.epoch = 0, epoch
+}
+
+// Covers reports whether Note of so many in an epoch would change nothing.
+func (p *Peak) Covers(used int, epoch uint32) bool {
+	return epoch == p.epoch && uint(used) <= uint(p.now)
 }
 
 // Idle returns the number of collections since the latest Note.
