@@ -15,7 +15,7 @@ import (
 // interface that holds the *typed[T], so that the type assertion which turns it
 // into one is the comparison of keys as well, and nothing here is unsafe.
 //
-// At most a quarter of the slots are taken. Entries that meet all the same go to
+// At most a quarter of the slots are taken, and more in the first two tables. Entries that meet all the same go to
 // the next free slot, where a look-up takes three times as long. Where they meet
 // depends on the addresses of types, and so on the program as it was linked; a
 // table therefore tries several constants and takes the one by which the fewest
@@ -98,45 +98,57 @@ func (a *Arena) lookUp(w uintptr, op string) any {
 }
 
 // newLane returns room for a lane of any type: they are all alike to the collector. The
-// first is in the arena itself, and the others are made together, so many as fill a size
-// class of Go's heap.
+// first is in the arena itself. The others are made three and then eleven at a time, which
+// nearly fill size classes of Go's heap.
 func (a *Arena) newLane() *typed[struct{}] {
-	switch {
-	case a.types == 0:
+	if a.types == 0 {
 		return &a.own
-	case len(a.fresh) == 0 && a.types == 1:
-		a.fresh = make([]typed[struct{}], 4)
-	case len(a.fresh) == 0:
-		a.fresh = make([]typed[struct{}], 11)
+	}
+	if len(a.fresh) == 0 {
+		n := 11
+		if a.types == 1 {
+			n = 3
+		}
+		a.fresh = make([]typed[struct{}], n)
 	}
 	l := &a.fresh[0]
 	a.fresh = a.fresh[1:]
 	return l
 }
 
+// capacity returns how many types a table of n slots takes at most: a quarter, or in the
+// first ones, which cost a fresh arena dear, as many as some constant keeps apart.
+func capacity(n int) int {
+	switch n {
+	case minTable:
+		return minTable
+	case 4 * minTable:
+		return 6
+	}
+	return n / 4
+}
+
 // enter adds a lane to the arena, and to its table.
 func (a *Arena) enter(l *lane) {
 	l.next, a.lanes = a.lanes, l
 	a.types++
-	switch n := int(a.types); {
-	case n == 1:
+	n := int(a.types)
+	if n == 1 {
 		a.table, a.shift, a.mul = a.slots[:], 32-2, multiplier(lastSeed[2].Load())
-		a.enterTable(l.front)
-	case n <= minTable:
-		if a.enterTable(l.front) || a.makeTable(minTable) == 0 {
-			return
-		}
-		a.makeTable(8 * minTable)
-	case 4*n > len(a.table):
-		a.makeTable(max(8*minTable, 2*len(a.table)))
-	case !a.enterTable(l.front) && (n <= 16 || n%16 == 0):
-		a.makeTable(len(a.table))
+	}
+	switch size := len(a.table); {
+	case n > capacity(size):
+		a.makeTable(4 * size)
+	case a.enterTable(l.front):
+	case n == minTable: // few constants keep them apart in a table that is full
+		a.makeTable(4 * minTable)
+	case n <= 16 || n%16 == 0:
+		a.makeTable(size)
 	}
 }
 
-// makeTable makes a table of n slots with the best constant, and returns how many types
-// are not at home in it.
-func (a *Arena) makeTable(n int) int {
+// makeTable makes a table of n slots with the best constant.
+func (a *Arena) makeTable(n int) {
 	if len(a.table) != n {
 		a.table = make([]any, n)
 		a.shift = uint8(33 - bits.Len(uint(n)))
@@ -159,7 +171,6 @@ func (a *Arena) makeTable(n int) int {
 	if best != first {
 		last.Store(best)
 	}
-	return fewest
 }
 
 // fillTable enters all lanes anew and returns how many are not at home.
