@@ -223,6 +223,42 @@ func chainBump(mem *bump.Arena, n int) *chainNode {
 	return first
 }
 
+// freshArena is the version of the program in fresh.go for arena.New.
+func freshArena(mem *arena.Arena, n int) *freshNode {
+	var list *freshNode
+	for i := range n {
+		p := arena.New[freshNode](mem)
+		p.data[0] = i
+		p.next = list
+		list = p
+	}
+	return list
+}
+
+// freshLane is the version of the program in fresh.go for lanes.
+func freshLane(lane *arena.Lane[freshNode], n int) *freshNode {
+	var list *freshNode
+	for i := range n {
+		p := lane.New()
+		p.data[0] = i
+		p.next = list
+		list = p
+	}
+	return list
+}
+
+// freshBump is the version of the program in fresh.go for bump.New.
+func freshBump(mem *bump.Arena, n int) *freshNode {
+	var list *freshNode
+	for i := range n {
+		p := bump.New[freshNode](mem)
+		p.data[0] = i
+		p.next = list
+		list = p
+	}
+	return list
+}
+
 // smallArena is the version of the program in small.go for arena.New.
 func smallArena(mem *arena.Arena, keep []*smallRecord) {
 	var previous, owner *smallRecord

@@ -213,6 +213,7 @@ func requestCases(cfg Config) []Case {
 			Variants: variants(func() (*program[*reqRequest, requestLanes], error) {
 				return requestProgram(units, 0), nil
 			}, map[string][]Target{
+				arenaFresh: {faster(0.9), atMost(MetricAllocs, 20)},
 				arenaPool:  {faster(4), noAllocs()},
 				lanePool:   {faster(4), noAllocs()},
 				arenaEarn:  {{Metric: MetricTime, Against: arenaPool, Bound: AtMost, Value: 1.02}},
