@@ -24,8 +24,11 @@ type Config struct {
 	// and -1 means that nothing stays; it must not be less.
 	Retain int
 
-	// FirstChunk is the size in bytes of each type's first chunk, rounded to what Go's
-	// heap hands out. 0 means 512; it must not be negative.
+	// FirstChunk is the size in bytes of each type's first chunk: it has as many values as
+	// fit, at least one. Above 512 bytes, 8 of them are Go's heap's (none from 32 KiB on).
+	// 0 means what lanes of the type needed lately in arenas that were not reset, 128 to
+	// 4096; it must not be negative. An arena that is dropped after a few values costs
+	// by the byte what its chunks cost; for tiny rounds use a [Pool].
 	FirstChunk int
 
 	// MaxChunk is the size in bytes up to which chunks double. A longer slice still gets

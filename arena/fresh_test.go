@@ -120,6 +120,30 @@ func TestOpenLanesAreIdle(t *testing.T) {
 	}
 }
 
+// A lane that is Reset by itself while it is open and holds nothing stays in the list of
+// those that its arena resets.
+func TestLaneResetTwice(t *testing.T) {
+	a := arena.NewArena()
+	l := arena.LaneOf[int](a)
+	for range 3 {
+		*l.New() = 1
+		*arena.New[string](a) = "dirt"
+		a.Reset()
+		l.Reset()
+		l.Reset()
+		*l.New() = 1
+		*arena.New[string](a) = "dirt"
+		a.Reset()
+		if s := checkStats(t, a); s.InUse != 0 {
+			t.Fatalf("%d bytes in use after Reset", s.InUse)
+		}
+		if p := l.New(); *p != 0 {
+			t.Fatalf("New holds %d", *p)
+		}
+		a.Reset()
+	}
+}
+
 // In a Pool allocating panics in each way there is, and out of it none does.
 func TestParked(t *testing.T) {
 	p := arena.NewPool(arena.Config{Name: "w"})

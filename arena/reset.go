@@ -19,7 +19,7 @@ func (l *lane) reset() {
 		}
 		l.a.noteHighWater()
 	}
-	if !l.active {
+	if l.rest(); !l.active {
 		return
 	}
 	var r *track.Release
