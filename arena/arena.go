@@ -304,7 +304,9 @@ func (a *Arena) Free() {
 		r.dyn, r.frames, r.positions, r.callbacks = nil, nil, nil, nil
 	}
 	a.state = freed
-	a.near, a.table, a.listed, a.lanes, a.bytes = nil, nil, nil, nil, nil
+	a.near, a.table, a.bytes, a.fresh = nil, nil, nil, nil
+	a.lanes, a.listed, a.most = nil, nil, nil
+	clear(a.slots[:])
 }
 
 // Trim lets go of memory that holds nothing until at most keep bytes are

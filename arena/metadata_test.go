@@ -25,6 +25,7 @@ func allocated(f func()) int {
 
 // An empty arena takes at most 384 bytes, by its size and as measured.
 func TestEmptyArenaSize(t *testing.T) {
+	testkit.NeedsReuse(t)
 	if n := unsafe.Sizeof(arena.Arena{}); n > 384 {
 		t.Errorf("an Arena has %d bytes", n)
 	}

@@ -183,4 +183,5 @@ func (l *lane) end() {
 	l.set(block{})
 	l.others = nil
 	l.active = false
+	l.endShadows()
 }

@@ -212,6 +212,15 @@ func marksFrom(marks []check.Mark, from int) []check.Mark {
 	return list
 }
 
+// endShadows forgets all chunks, which the lane may outlive.
+func (l *lane) endShadows() {
+	if check.Enabled {
+		own := l.shadow.Get()
+		own.known.Clear()
+		own.of, own.latest, own.next = nil, nil, nil
+	}
+}
+
 // endShadow gives what is known of a chunk to c, with which that goes into quarantine.
 func (l *lane) endShadow(r *track.Release, c *check.Released) {
 	own, first := l.shadow.Get(), (*byte)(c.Mem)
