@@ -1,8 +1,10 @@
 package arena_test
 
 import (
+	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/haven-mem/haven/arena"
@@ -144,33 +146,39 @@ func TestLaneResetTwice(t *testing.T) {
 	}
 }
 
-// In a Pool allocating panics in each way there is, and out of it none does.
+// In a Pool allocating panics in each way there is, and out of it none does. An arena
+// whose lanes somebody has by themselves comes to rest in another way.
 func TestParked(t *testing.T) {
-	p := arena.NewPool(arena.Config{Name: "w"})
-	a := p.Get()
-	l := arena.LaneOf[string](a)
-	uses := map[string]func(){
-		"New":             func() { arena.New[int](a) },
-		"MakeSlice":       func() { arena.MakeSlice[int](a, 1, 1) },
-		"Append":          func() { arena.Append(a, []int(nil), 1) },
-		"String":          func() { arena.String(a, "text") },
-		"NewOf":           func() { arena.NewOf(a, reflect.TypeFor[node]()) },
-		"of a Lane":       func() { l.New() },
-		"of a Lane slice": func() { l.MakeSlice(1, 1) },
-	}
-	for range 3 {
-		for _, use := range uses {
-			use()
+	for _, lent := range []bool{false, true} {
+		p := arena.NewPool(arena.Config{Name: "w"})
+		a := p.Get()
+		uses := map[string]func(){
+			"New":       func() { arena.New[int](a) },
+			"New of 2":  func() { arena.New[node](a) },
+			"MakeSlice": func() { arena.MakeSlice[int](a, 1, 1) },
+			"Append":    func() { arena.Append(a, []int(nil), 1) },
+			"String":    func() { arena.String(a, "text") },
 		}
-		p.Put(a)
-		for name, use := range uses {
-			if text := testkit.Panic(t, use); text == nil {
-				t.Errorf("%s does not panic after Put", name)
+		if lent {
+			l := arena.LaneOf[string](a)
+			uses["NewOf"] = func() { arena.NewOf(a, reflect.TypeFor[node]()) }
+			uses["a Lane's New"] = func() { l.New() }
+			uses["a Lane's MakeSlice"] = func() { l.MakeSlice(1, 1) }
+		}
+		for range 3 {
+			for _, use := range uses {
+				use()
 			}
+			p.Put(a)
+			for name, use := range uses {
+				if text := fmt.Sprint(testkit.Panic(t, use)); !strings.Contains(text, "after Put into its Pool") {
+					t.Errorf("lent %t: %s after Put: %s", lent, name, text)
+				}
+			}
+			if b := p.Get(); b != a {
+				t.Fatal("the pool has another arena")
+			}
+			checkStats(t, a)
 		}
-		if b := p.Get(); b != a {
-			t.Fatal("the pool has another arena")
-		}
-		checkStats(t, a)
 	}
 }

@@ -212,24 +212,25 @@ func TestArenaIsTheContexts(t *testing.T) {
 // ends the context, and against its Reset.
 func TestArenaResetByHand(t *testing.T) {
 	testkit.NeedsReuse(t)
+	type own [2]int // two fit a first chunk, whatever other tests needed
 	c := memctx.New("reset by hand")
 	defer c.Delete()
 	c.Retain()
 	defer c.Release()
-	p := arena.NewFrom(c.Arena(), [9]int{1})
+	p := arena.NewFrom(c.Arena(), own{1})
 	m := c.Arena().Mark()
-	q := arena.NewFrom(c.Arena(), [9]int{2})
+	q := arena.NewFrom(c.Arena(), own{2})
 	c.Arena().Release(m)
-	if r := arena.New[[9]int](c.Arena()); r != q || p[0] != 1 {
+	if r := arena.New[own](c.Arena()); r != q || p[0] != 1 {
 		t.Errorf("Release did not take back what came after the Mark, and that alone")
 	}
 	c.Arena().Reset()
-	if r := arena.New[[9]int](c.Arena()); r != p || *r != [9]int{} {
+	if r := arena.New[own](c.Arena()); r != p || *r != (own{}) {
 		t.Errorf("Reset did not take back what was there")
 	}
-	*p = [9]int{3}
+	*p = own{3}
 	c.Reset()
-	if r := arena.New[[9]int](c.Arena()); r == p || p[0] != 3 {
+	if r := arena.New[own](c.Arena()); r == p || p[0] != 3 {
 		t.Errorf("Reset of the context took back what a lease holds")
 	}
 	checkAll(t, c)

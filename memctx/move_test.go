@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/testkit"
@@ -20,11 +21,13 @@ import (
 func fill(t testing.TB, c *memctx.Context, bytes int) []byte {
 	t.Helper()
 	c.Arena().Trim(0)
-	s, err := arena.TryMakeSlice[byte](c.Arena(), bytes, bytes)
+	// A type of its own, since first chunks of bytes are as large as other tests needed.
+	type filling byte
+	s, err := arena.TryMakeSlice[filling](c.Arena(), bytes, bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return unsafe.Slice((*byte)(unsafe.SliceData(s)), bytes)
 }
 
 func TestSetParent(t *testing.T) {

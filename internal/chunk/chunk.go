@@ -73,7 +73,7 @@ func FirstElems(want, size uintptr) int {
 
 // WithHeader returns the bytes that a first chunk must have of which n are used.
 func WithHeader(n uintptr) uintptr {
-	if n > bare-header {
+	if n > bare {
 		n += header
 	}
 	return n

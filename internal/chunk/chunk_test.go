@@ -231,3 +231,33 @@ func TestPeak(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstElems checks that first chunks stay within what they were asked for, header
+// included, and that the small ones double.
+func TestFirstElems(t *testing.T) {
+	bare := uintptr(8 * bits.UintSize * bits.UintSize / 64)
+	for _, want := range wants() {
+		for _, size := range []uintptr{1, 8, 24, 100} {
+			n := uintptr(chunk.FirstElems(want, size))
+			header := uintptr(0)
+			if want > bare && want < 32<<10 {
+				header = 8
+			}
+			if n < 1 || n > 1 && n*size+header > want || (n+1)*size+header <= want {
+				t.Errorf("FirstElems(%d, %d) = %d", want, size, n)
+			}
+			if need := chunk.WithHeader(n * size); n > 1 && want < 32<<10 && need > want {
+				t.Errorf("%d elements of %d bytes need %d in a first chunk of %d", n, size, need, want)
+			}
+		}
+	}
+	for _, c := range [][3]int{{2, 8, 16}, {8, 8, 16}, {5, 24, 10}, {32, 8, 64}} {
+		if got := chunk.NextElems(c[0], uintptr(c[1]), 1<<20); bits.UintSize == 64 && got != c[2] {
+			t.Errorf("after a chunk of %d elements of %d bytes comes one of %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+	var p chunk.Peak
+	if p.Note(10, 3); !p.Covers(10, 3) || p.Covers(11, 3) || p.Covers(10, 4) {
+		t.Error("a Peak of 10 does not cover what is up to 10 in its epoch")
+	}
+}
