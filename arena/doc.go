@@ -17,8 +17,8 @@
 // # What a fresh arena costs
 //
 // An arena is one object of 384 bytes; its first type costs a chunk more. Together that is
-// about what ten small objects cost, the garbage collector's part included, so a fresh arena
-// is slower than new below some fifteen objects of a type and faster above. Each further
+// about what seven small objects cost, the garbage collector's part included, so a fresh arena
+// is slower than new below some twelve objects of a type and faster above. Each further
 // type costs a chunk, and now and then room for a few lanes. The first chunk of a type has
 // 128 bytes to 4 KiB, as much as fresh arenas needed of it lately. For tiny rounds, and
 // wherever rounds repeat, the answer is a [Pool], or one arena and [Arena.Reset]: they
