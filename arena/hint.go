@@ -21,7 +21,7 @@ import (
 const (
 	leastFirst = 128
 	mostFirst  = 4 << 10
-	hintBits   = 12
+	hintBits   = 10
 )
 
 // hints are the numbers of bytes, above the epoch (see gccycle) in which they were noted.
