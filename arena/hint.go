@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/internal/addr"
+	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/chunk"
 	"github.com/haven-mem/haven/internal/gccycle"
 )
@@ -32,8 +33,12 @@ func (l *lane) hintOf() *atomic.Uint64 {
 	return &hints[uint32(addr.TypeWord(l.front))*multiplier(0)>>(32-hintBits)]
 }
 
-// hinted returns the bytes that the first chunk should have.
+// hinted returns the bytes that the first chunk should have. What the check build finds must
+// not depend on what ran before.
 func (l *lane) hinted() uintptr {
+	if check.Enabled {
+		return chunk.First
+	}
 	h := l.hintOf().Load()
 	return max(leastFirst, uintptr(h>>32)>>min(gccycle.Epoch()-uint32(h), 31))
 }

@@ -41,8 +41,11 @@ func kindsOf[T any]() []kind {
 	return list
 }
 
+// first is the size of the first chunks. How many values lie in one decides what is found.
+const first = 512
+
 func arenaMemory[T any]() *memory {
-	a := arena.NewArena(arena.Config{Name: "requests"})
+	a := arena.NewArena(arena.Config{Name: "requests", FirstChunk: first})
 	return &memory{
 		owner:   a,
 		alloc:   func(t *trial) object { return objectOf(allocated(t, arena.New[T](a)), nil) },
@@ -75,7 +78,7 @@ func arenaMemory[T any]() *memory {
 }
 
 func arenaSlices[T any]() *memory {
-	a := arena.NewArena(arena.Config{Name: "requests"})
+	a := arena.NewArena(arena.Config{Name: "requests", FirstChunk: first})
 	return &memory{
 		owner:   a,
 		alloc:   func(t *trial) object { return sliceObject(allocated(t, arena.MakeSlice[T](a, 3, 3)), 3) },
@@ -84,7 +87,7 @@ func arenaSlices[T any]() *memory {
 }
 
 func arenaMarks[T any]() *memory {
-	a := arena.NewArena(arena.Config{Name: "requests"})
+	a := arena.NewArena(arena.Config{Name: "requests", FirstChunk: first})
 	arena.New[T](a)
 	m, open := arena.Mark{}, false
 	return &memory{
@@ -105,7 +108,7 @@ func arenaMarks[T any]() *memory {
 }
 
 func arenaPool[T any]() *memory {
-	p := arena.NewPool(arena.Config{Name: "requests"})
+	p := arena.NewPool(arena.Config{Name: "requests", FirstChunk: first})
 	var a *arena.Arena
 	return &memory{
 		owner: p,
@@ -124,7 +127,7 @@ func arenaPool[T any]() *memory {
 			endedTwice:   func(t *trial) { b := p.Get(); p.Put(b); t.misuse(); p.Put(b) },
 			nilReleased:  func(t *trial) { t.misuse(); p.Put(nil) },
 			foreign: func(t *trial) {
-				b := arena.NewPool(arena.Config{Name: "other"}).Get()
+				b := arena.NewPool(arena.Config{Name: "other", FirstChunk: first}).Get()
 				t.misuse()
 				p.Put(b)
 			},
@@ -134,7 +137,7 @@ func arenaPool[T any]() *memory {
 }
 
 func arenaNewOf[T any]() *memory {
-	a := arena.NewArena(arena.Config{Name: "requests"})
+	a := arena.NewArena(arena.Config{Name: "requests", FirstChunk: first})
 	typ := reflect.TypeFor[T]()
 	return &memory{
 		owner:   a,
@@ -153,7 +156,13 @@ func laneMemory[T any]() *memory {
 		alloc:   func(t *trial) object { return objectOf(allocated(t, l.New()), nil) },
 		release: func(t *trial, _ object) { t.released(l.Reset) },
 		special: map[string]func(t *trial){
-			copied: func(t *trial) { l.New(); b := clone(l); t.misuse(); b.New() },
+			copied: func(t *trial) {
+				l := arena.LaneOf[T](arena.NewArena(arena.Config{FirstChunk: first}))
+				l.New()
+				b := clone(l)
+				t.misuse()
+				b.New()
+			},
 			usedAfterEnd: func(t *trial) {
 				a := arena.NewArena()
 				l := arena.LaneOf[T](a)
