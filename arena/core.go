@@ -303,7 +303,7 @@ func (l *lane) nextLen() int {
 		return max(n, watchable/l.size+1)
 	}
 	if first == 0 {
-		if first = chunk.First; want == 0 {
+		if first = chunk.WithHeader(chunk.First); want == 0 {
 			first = l.hinted()
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/testkit"
@@ -68,15 +69,16 @@ func firstOf[T any]() int {
 func TestHints(t *testing.T) {
 	testkit.NeedsReuse(t)
 	type own struct{ a, b int }
+	const size = int(unsafe.Sizeof(own{}))
 	sunk := func() bool { return firstOf[own]() <= 128 }
 	testkit.Eventually(t, "hint at its least", func() bool { testkit.CollectGarbage(); return sunk() })
 	for _, n := range []int{60, 1000} {
-		want := min(16*n, 4000)
+		want := min(size*n, 4000)
 		for range 20 {
 			values[own](arena.NewArena(), n)
 		}
 		if got := firstOf[own](); got < want || got > max(4096, want*5/4+16) {
-			t.Errorf("after arenas of %d bytes the first chunk has %d", 16*n, got)
+			t.Errorf("after arenas of %d bytes the first chunk has %d", size*n, got)
 		}
 	}
 	a := arena.NewArena(arena.Config{FirstChunk: 64})
@@ -149,6 +151,7 @@ func TestLaneResetTwice(t *testing.T) {
 // In a Pool allocating panics in each way there is, and out of it none does. An arena
 // whose lanes somebody has by themselves comes to rest in another way.
 func TestParked(t *testing.T) {
+	onOneP(t)
 	for _, lent := range []bool{false, true} {
 		p := arena.NewPool(arena.Config{Name: "w"})
 		a := p.Get()

@@ -37,7 +37,7 @@ func (l *lane) hintOf() *atomic.Uint64 {
 // not depend on what ran before.
 func (l *lane) hinted() uintptr {
 	if check.Enabled {
-		return chunk.First
+		return chunk.WithHeader(chunk.First)
 	}
 	h := l.hintOf().Load()
 	return max(leastFirst, uintptr(h>>32)>>min(gccycle.Epoch()-uint32(h), 31))

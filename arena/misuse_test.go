@@ -96,6 +96,7 @@ var laneUses = []struct {
 // A lane that was handed out ends with its arena, and rests while the arena
 // lies in a pool.
 func TestLaneAfterFreeAndPut(t *testing.T) {
+	onOneP(t)
 	for _, u := range laneUses {
 		for _, inUse := range []bool{true, false} {
 			a := warm(inUse)
@@ -119,6 +120,7 @@ func TestLaneAfterFreeAndPut(t *testing.T) {
 
 // Until Get returns it, an arena in a pool is nobody's.
 func TestUseAfterPut(t *testing.T) {
+	onOneP(t)
 	for _, u := range uses {
 		a := warm(true)
 		var p arena.Pool

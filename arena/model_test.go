@@ -50,6 +50,7 @@ type markModel struct {
 }
 
 func newModel(t testing.TB, conf arena.Config) *model {
+	onOneP(t)
 	m := &model{t: t, conf: conf, pool: arena.NewPool(conf), a: arena.NewArena(conf)}
 	m.limit = m.a.Stats().Limit
 	return m

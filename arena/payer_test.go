@@ -210,6 +210,7 @@ func TestPayerRefuses(t *testing.T) {
 // Who pays owns the arena: nobody else ends it, or hands it on, and who tries has
 // changed nothing.
 func TestPayerOwns(t *testing.T) {
+	onOneP(t)
 	var p arena.Pool
 	a, w := paidArena(t, 1<<20, arena.Config{Name: "paid"})
 	v := arena.NewFrom(a, 7)

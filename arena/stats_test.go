@@ -55,7 +55,7 @@ func laneStats[T any](t testing.TB, a *arena.Arena) arena.LaneStats {
 }
 
 func TestStats(t *testing.T) {
-	a := arena.NewArena(arena.Config{Name: "request", Limit: 1 << 20, FirstChunk: chunk.First})
+	a := arena.NewArena(arena.Config{Name: "request", Limit: 1 << 20, FirstChunk: 512})
 	if s := checkStats(t, a); s.Name != "request" || s.Limit != 1<<20 || s.Reserved != 0 || s.Chunks != 0 || len(s.Lanes) != 0 {
 		t.Errorf("unused: %+v", s)
 	}
@@ -95,7 +95,7 @@ func TestStats(t *testing.T) {
 
 // Gaps are what a longer slice leaves behind.
 func TestStatsGaps(t *testing.T) {
-	a := arena.NewArena(arena.Config{FirstChunk: chunk.First})
+	a := arena.NewArena(arena.Config{FirstChunk: 512})
 	for range 10 {
 		arena.New[int64](a)
 	}
@@ -108,7 +108,7 @@ func TestStatsGaps(t *testing.T) {
 }
 
 func TestStrings(t *testing.T) {
-	a := arena.NewArena(arena.Config{Name: "q", FirstChunk: chunk.First})
+	a := arena.NewArena(arena.Config{Name: "q", FirstChunk: 512})
 	*arena.New[int16](a) = 1
 	lane := fmt.Sprintf("int16: 1 × 2 bytes in use, %d reserved, %d idle, 0 in gaps, 1 chunk", chunk.First, chunk.First-2)
 	line := fmt.Sprintf(`arena "q": 2 bytes in use, %d reserved, high water 2, 1 chunk, 0 resets`, chunk.First)

@@ -185,7 +185,7 @@ func TestAppendDoublesInPlace(t *testing.T) {
 			t.Errorf("%d values have a capacity of %d, want %d in place", len(s), cap(s), want)
 		}
 	}
-	s = bump.MakeSlice[int](&a, 0, a.Stats().Idle/8-4)
+	s = bump.MakeSlice[int](&a, 0, a.Stats().Idle/int(unsafe.Sizeof(0))-4)
 	if u := bump.Append(&a, s[:cap(s)], 1, 2); data(u) != data(s) || cap(u) != cap(s)+2 {
 		t.Errorf("room for four behind %d: a capacity of %d", cap(s), cap(u))
 	}

@@ -69,6 +69,9 @@ func TestFastPathsFitBudget(t *testing.T) {
 		{"bump's checkUsable", `bump.arena.go:\d+:\d+: can inline \(\*Arena\)\.checkUsable`},
 		{"track.Countdown.Due", `countdown.go:\d+:\d+: can inline \(\*Countdown\)\.Due`},
 	} {
+		if path.name == "track.Countdown.Due" && runtime.GOARCH == "386" { // where atomics are calls
+			continue
+		}
 		pattern := path.pattern
 		if !strings.Contains(pattern, "can inline") {
 			pattern = "can inline " + pattern
