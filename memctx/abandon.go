@@ -15,29 +15,28 @@ import (
 //
 // What the contexts have of the limits above stays taken until the garbage
 // collector finds that nothing refers to them. Abandon may be called from any
-// goroutine, also while another uses the context. On a nil context it does nothing.
+// goroutine, also while another uses the context. On the zero Context it does nothing.
 // On an abandoned one it only keeps the Delete of a context above from ending it.
 // It panics after Delete, unless there is a lease.
-func (c *Context) Abandon() {
-	if c == nil {
+func (c Context) Abandon() {
+	if c.node == nil {
 		return
 	}
 	p := c.leaveTree()
-	if p != nil && p.state.Load() == ended { // and may have waited for c alone
-		t := teardown{list: []*Context{p}}
-		t.run()
+	if p.node != nil { // and may have waited for c alone
+		p.endUnheld(nil)
 	}
 }
 
 // leaveTree abandons c and all below it, and returns the parent that it had until
 // now, if any.
-func (c *Context) leaveTree() *Context {
+func (c Context) leaveTree() (parent Context) {
 	structure.Lock()
 	defer structure.Unlock()
 	c.mu.Lock()
-	ok, s := c.usable(), c.state.Load()
+	ok, s := c.usable(), c.state()
 	if ok && (s == live || s == ended) {
-		c.state.Store(abandoned)
+		c.become(abandoned)
 		if !c.forsaken {
 			c.forsake()
 		}
@@ -47,13 +46,13 @@ func (c *Context) leaveTree() *Context {
 	case !ok:
 		c.unusable("Abandon")
 	case s == ending:
-		return nil
+		return Context{}
 	case s == abandoned:
 		return c.unlink() // from one that was abandoned with it, and may be deleted
 	}
-	c.members(false, func(x *Context) {
-		if x.state.Load() == live {
-			x.state.Store(abandoned)
+	c.members(false, func(x *node) {
+		if x.state() == live {
+			x.become(abandoned)
 		}
 		if !x.forsaken {
 			x.forsake()
@@ -64,11 +63,10 @@ func (c *Context) leaveTree() *Context {
 
 // forsake makes c one whose memory is never used again. What it has of the limits
 // above stays taken. c.mu is held, if others know c.
-func (c *Context) forsake() {
+func (c *node) forsake() {
 	c.forsaken = true
 	c.unwatch()
 	c.kind.abandoned.Add(1)
-	raise(&c.kind.peak, c.ledger.peak.Load())
 	c.ledger.acct.Lock()
 	c.ledger.leaveClaim()
 	c.ledger.acct.Unlock()
@@ -96,7 +94,7 @@ func (x *ledger) leaveClaim() {
 	}
 	x.up.claimed.Store(true)
 	x.claim = &claim{weak.Make(x.up), x.passed()}
-	runtime.AddCleanup(x.ctx, (*claim).settle, x.claim)
+	runtime.AddCleanup(x.node, (*claim).settle, x.claim)
 }
 
 // settle gives back what the ledger held to the end. There is nobody left to hold

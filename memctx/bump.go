@@ -16,18 +16,16 @@ import (
 // it any more. The bump arena's own Reset does use it again: its caller vouches that
 // nobody has a pointer into it.
 //
-// For a nil context Bump returns nil, from which allocating panics: no heap of untyped
+// For the zero Context Bump returns nil, from which allocating panics: no heap of untyped
 // memory stands in for it. Bump panics after Delete.
-func (c *Context) Bump() *bump.Arena {
-	if c == nil {
+func (c Context) Bump() *bump.Arena {
+	if c.node == nil {
 		return nil
 	}
-	c.mustBeUsable("Bump")
+	c.lockUsable("Bump")
+	defer c.mu.Unlock()
 	if c.untyped == nil {
-		a := account.NewBump(c.kind.name, &c.ledger, c.site).(*bump.Arena)
-		c.mu.Lock()
-		c.untyped = a
-		c.mu.Unlock()
+		c.untyped = account.NewBump(c.kind.name, &c.ledger, c.site).(*bump.Arena)
 	}
 	return c.untyped
 }

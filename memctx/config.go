@@ -29,12 +29,19 @@ type Config struct {
 	// need it. Memory itself is not allocated ahead. 0 means none; it must not be negative,
 	// nor above Limit if there is one.
 	Reserve int
+
+	// FirstChunk and Retain are those of [arena.Config], for the context's own arena. That
+	// comes warm from a context of the same name, so FirstChunk holds for types that this
+	// name has not allocated yet, and Retain for what the next context finds. Contexts of
+	// one name should agree about both. 0 means the default; FirstChunk must not be
+	// negative, and Retain not less than -1, which means that nothing stays.
+	FirstChunk, Retain int
 }
 
 // check panics if a setting of a new context is out of its range, or if two do not fit
 // together.
-func (c *Config) check(op, name string, parent *Context) {
-	if c.Limit >= 0 && c.Reserve >= 0 && (c.Limit == 0 || c.Reserve <= c.Limit) && c.MaxAge >= 0 {
+func (c *Config) check(op, name string, parent Context) {
+	if c.Limit >= 0 && c.Reserve >= 0 && c.FirstChunk >= 0 && c.Retain >= -1 && (c.Limit == 0 || c.Reserve <= c.Limit) && c.MaxAge >= 0 {
 		return
 	}
 	field := func(field string) string {
@@ -43,5 +50,7 @@ func (c *Config) check(op, name string, parent *Context) {
 	config.AtLeast(field("Limit"), c.Limit, 0, "a number of bytes, 0 (no bound) or more")
 	config.AtLeast(field("Reserve"), c.Reserve, 0, "a number of bytes, 0 or more")
 	config.AtLeast(field("MaxAge"), c.MaxAge, 0, "a duration, 0 (never) or more")
+	config.AtLeast(field("FirstChunk"), c.FirstChunk, 0, "a number of bytes, 0 (the default) or more")
+	config.AtLeast(field("Retain"), c.Retain, -1, "a number of bytes, 0 (the default), or -1 (nothing)")
 	panic(fmt.Sprintf("%s is %d: want no more than Limit, which is %d", field("Reserve"), c.Reserve, c.Limit))
 }

@@ -19,7 +19,7 @@
 // PRACTICE.md, beside this file, tells which contexts a server should have.
 //
 // Pass a context as a parameter, as one passes an arena: func parse(mc
-// *memctx.Context, …). At the edges of a program, where there is no parameter to
+// memctx.Context, …). At the edges of a program, where there is no parameter to
 // pass it through, [With] and [FromContext] carry it in a context.Context.
 //
 // # Lifetimes

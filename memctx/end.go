@@ -3,6 +3,7 @@ package memctx
 import (
 	"sync"
 
+	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/account"
 )
 
@@ -25,38 +26,32 @@ var structure sync.Mutex
 // those of the contexts below first, and gives the memory back to the contexts of
 // the same name that come, except what a lease holds (see [Context.Retain]) and
 // what was abandoned. Its cost is the number of contexts, and what Reset of their
-// arenas costs. It does nothing on a nil context, nor on one that ended with its
+// arenas costs. It does nothing on the zero Context, nor on one that ended with its
 // parent and is held by a lease. It panics if the context was deleted before.
-func (c *Context) Delete() {
-	if c == nil {
+func (c Context) Delete() {
+	if c.node == nil {
 		return
 	}
 	c.mu.Lock()
-	if c.leases == 0 && c.calling { // while a lease is out, its holder's callbacks may run
+	switch {
+	case c.holds() && c.leases == 0 && c.calling: // while a lease is out, its holder's callbacks may run
 		c.mu.Unlock()
 		c.notInCallback("Delete")
-	}
-	switch c.state.Load() {
-	case live, abandoned:
-	case ended:
-		if c.leases > 0 {
-			c.mu.Unlock()
-			return
-		}
-		fallthrough
-	default:
+	case c.is(live), c.is(abandoned):
+		c.delete()
+		return
+	case c.is(ended) && c.leases > 0:
 		c.mu.Unlock()
-		c.unusable("Delete")
+		return
 	}
-	c.delete()
+	c.mu.Unlock()
+	c.unusable("Delete")
 }
 
 // delete ends c, which is live or abandoned, and all below it. c.mu is held.
-func (c *Context) delete() {
+func (c Context) delete() {
 	if c.children == 0 && c.leases == 0 {
 		// The common case, a request: nothing to walk.
-		c.state.Store(ending)
-		c.mu.Unlock()
 		c.finish(nil)
 		return
 	}
@@ -67,7 +62,7 @@ func (c *Context) delete() {
 
 // A member is a context of a subtree that was gone through.
 type member struct {
-	c      *Context
+	c      Context
 	parent int  // its parent's place in the list; -1: not in it
 	kept   bool // ended before, and waits for a lease, or is below one that does
 }
@@ -75,7 +70,7 @@ type member struct {
 // members calls f with mu held for c, if self is set, and for all below it that
 // have not come to their end, and returns them with each parent before its
 // children and what was made first in front. The caller holds structure.
-func (c *Context) members(self bool, f func(*Context)) []member {
+func (c Context) members(self bool, f func(*node)) []member {
 	var list []member
 	for stack := []member{{c: c, parent: -1}}; len(stack) > 0; {
 		k := len(stack) - 1
@@ -83,14 +78,18 @@ func (c *Context) members(self bool, f func(*Context)) []member {
 		stack = stack[:k]
 		at := -1
 		m.c.mu.Lock()
-		m.kept = m.kept || m.c != c && m.c.state.Load() == ended
-		if (self || m.c != c) && m.c.state.Load() <= ended {
+		if !m.c.holds() { // it has come to its end meanwhile
+			m.c.mu.Unlock()
+			continue
+		}
+		m.kept = m.kept || m.c != c && m.c.is(ended)
+		if (self || m.c != c) && m.c.state() <= ended {
 			at = len(list)
 			list = append(list, m)
-			f(m.c)
+			f(m.c.node)
 		}
 		for y := m.c.first; y != nil; y = y.next { // the last one made in front
-			stack = append(stack, member{y, at, m.kept})
+			stack = append(stack, member{y.handle(), at, m.kept})
 		}
 		m.c.mu.Unlock()
 	}
@@ -98,18 +97,18 @@ func (c *Context) members(self bool, f func(*Context)) []member {
 }
 
 // end marks all below c as ended, and c if self is set.
-func (c *Context) end(self bool) teardown {
+func (c Context) end(self bool) teardown {
 	structure.Lock()
 	defer structure.Unlock()
 	var t teardown
-	for _, m := range c.members(self, func(x *Context) { x.state.Store(ended) }) {
+	for _, m := range c.members(self, func(x *node) { x.become(ended) }) {
 		t.list = append(t.list, m.c)
 	}
 	return t
 }
 
 // A teardown is a list of contexts to end, the last one first.
-type teardown struct{ list []*Context }
+type teardown struct{ list []Context }
 
 func (t *teardown) run() {
 	defer func() {
@@ -121,28 +120,30 @@ func (t *teardown) run() {
 		k := len(t.list) - 1
 		c := t.list[k]
 		t.list = t.list[:k]
-		if c.claim() {
-			c.finish(t)
-		}
+		c.endUnheld(t)
 	}
 }
 
-// claim makes the caller the one who ends c, if nothing holds it any more.
-func (c *Context) claim() bool {
+// endUnheld ends c, if it is deleted and nothing holds it any more.
+func (c Context) endUnheld(t *teardown) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.state.Load() != ended || c.leases > 0 || c.children > 0 {
-		return false
+	if !c.is(ended) || c.leases > 0 || c.children > 0 {
+		c.mu.Unlock()
+		return
 	}
-	c.state.Store(ending)
-	return true
+	c.finish(t)
 }
 
-// finish ends a claimed context, and in t, or if there is none by itself, those
-// above that waited for it.
-func (c *Context) finish(t *teardown) {
+// finish ends a context that is the caller's to end, and in t, or if there is none by
+// itself, those above that waited for it. c.mu is held.
+func (c *node) finish(t *teardown) {
 	if len(c.callbacks) > 0 {
-		defer c.close(t)
+		c.become(ending)
+		c.mu.Unlock()
+		defer func() {
+			c.mu.Lock()
+			c.close(t)
+		}()
 		c.runCallbacks()
 		return
 	}
@@ -150,57 +151,54 @@ func (c *Context) finish(t *teardown) {
 }
 
 // close gives the context's memory back and takes it out of the tree, in this
-// order: callbacks of the arena's own see the memory of those above intact.
-func (c *Context) close(t *teardown) {
-	c.mu.Lock()
-	a, untyped, forsaken, spared := c.arena, c.untyped, c.forsaken, c.spared
-	c.arena, c.untyped = nil, nil
-	c.state.Store(gone)
-	c.unwatch()
-	c.mu.Unlock()
-	if a != nil || untyped != nil {
-		raise(&c.kind.peak, c.ledger.peak.Load())
+// order: callbacks of the arena's own see the memory of those above intact. c.mu is held.
+func (c *node) close(t *teardown) {
+	a, untyped, forsaken, spared := c.arena.Load(), c.untyped, c.forsaken, c.spared
+	if a != nil {
+		c.arena.Store(nil)
 	}
+	c.untyped, c.spared = nil, nil
+	c.become(gone)
+	c.unwatch()
+	if a != nil {
+		c.ledger.attach(a, nil, nil)
+	}
+	c.mu.Unlock()
 	if untyped != nil {
 		account.EndBump(untyped)
 	}
-	if a != nil {
-		account.Attach(a, nil, nil)
-	}
 	c.ledger.close()
-	if !forsaken {
-		c.kind.deleted.Add(1)
-	}
 	if a == nil {
 		c.leave(t)
 		return
 	}
 	defer c.leave(t)
-	if forsaken || holds(a, spared) {
+	if forsaken || lieIn(a, spared) {
 		a.Free()
 	} else {
 		c.kind.pool.Put(a)
 	}
 }
 
-// leave takes the context out of the tree, and ends those above that waited for it
-// alone.
-func (c *Context) leave(t *teardown) {
+// leave takes the context out of the tree, gives its node away, and ends those above that
+// waited for it alone.
+func (c *node) leave(t *teardown) {
 	p := c.unlink()
-	if p == nil || p.state.Load() != ended {
+	c.retire()
+	if p.node == nil || !p.is(ended) {
 		return
 	}
 	if t != nil {
 		t.list = append(t.list, p)
 		return
 	}
-	t = &teardown{list: []*Context{p}}
+	t = &teardown{list: []Context{p}}
 	t.run()
 }
 
 // runCallbacks runs those of OnReset, the last one first. Each is taken off
 // before it runs, so that the rest can run when it panics.
-func (c *Context) runCallbacks() {
+func (c *node) runCallbacks() {
 	c.calling = true
 	defer func() {
 		c.calling = false
@@ -218,9 +216,9 @@ func (c *Context) runCallbacks() {
 }
 
 // notInCallback panics if a callback of the context is running.
-func (c *Context) notInCallback(op string) {
+func (c *node) notInCallback(op string) {
 	if c.calling {
-		panic("memctx: " + op + " inside an OnReset callback of " + c.Path())
+		panic("memctx: " + op + " inside an OnReset callback of " + c.handle().Path())
 	}
 }
 
@@ -228,10 +226,10 @@ func (c *Context) notInCallback(op string) {
 // allocated in the context's arena, which stays the same and keeps its memory as
 // [arena.Arena.Reset] does. If a lease holds the context or one below it, what
 // was allocated stays as it is for as long as anything refers to it, and the
-// arena goes on with new memory. On a nil context it does nothing. It panics
+// arena goes on with new memory. On the zero Context it does nothing. It panics
 // after Delete.
-func (c *Context) Reset() {
-	if c == nil {
+func (c Context) Reset() {
+	if c.node == nil {
 		return
 	}
 	c.mustBeUsable("Reset")
@@ -256,17 +254,17 @@ func (c *Context) Reset() {
 
 // ResetChildren takes back what was allocated in the contexts below, which stay, as Reset of each
 // of them would: children before parents, what was made last first, callbacks and all. It leaves
-// alone contexts that ended and are held by a lease, with what was made below them. On a nil
-// context it does nothing. It panics after Delete.
-func (c *Context) ResetChildren() {
-	if c == nil {
+// alone contexts that ended and are held by a lease, with what was made below them. On the zero
+// Context it does nothing. It panics after Delete.
+func (c Context) ResetChildren() {
+	if c.node == nil {
 		return
 	}
 	c.mustBeUsable("ResetChildren")
 	c.notInCallback("ResetChildren")
 	defer c.watchHeld()
 	structure.Lock()
-	list := c.members(false, func(*Context) {})
+	list := c.members(false, func(*node) {})
 	structure.Unlock()
 	r := resets{list, make([]bool, len(list))}
 	r.run()
@@ -296,20 +294,20 @@ func (r *resets) run() {
 func (r *resets) reset(m member, held bool) {
 	defer func() { // a callback may have taken a lease
 		m.c.mu.Lock()
-		held = held || m.kept || m.c.leases > 0
+		held = held || m.kept || m.c.holds() && m.c.leases > 0
 		m.c.mu.Unlock()
 		if held && m.parent >= 0 {
 			r.held[m.parent] = true
 		}
 	}()
-	if !m.kept && m.c.state.Load() < ended {
+	if !m.kept && (m.c.is(live) || m.c.is(abandoned)) {
 		m.c.resetOwn(held)
 	}
 }
 
 // resetOwn resets a context without those below it; held says that a lease holds
 // one of those.
-func (c *Context) resetOwn(held bool) {
+func (c *node) resetOwn(held bool) {
 	if len(c.callbacks) > 0 {
 		defer c.resetMemory(held)
 		c.runCallbacks()
@@ -318,37 +316,40 @@ func (c *Context) resetOwn(held bool) {
 	c.resetMemory(held)
 }
 
-func (c *Context) resetMemory(held bool) {
-	c.resets.Add(1)
-	if c.arena == nil && c.untyped == nil {
+func (c *node) resetMemory(held bool) {
+	c.mu.Lock()
+	c.resets++
+	c.mu.Unlock()
+	a := c.arena.Load()
+	if a == nil && c.untyped == nil {
 		return
 	}
 	c.watchGrowth()
 	if c.untyped != nil {
 		account.LeaveBump(c.untyped)
 	}
-	if c.arena == nil {
+	if a == nil {
 		return
 	}
 	c.mu.Lock()
-	held = held || c.leases > 0 || c.forsaken || holds(c.arena, c.spared)
+	held = held || c.leases > 0 || c.forsaken || lieIn(a, c.spared)
 	c.spared = nil
 	c.mu.Unlock()
 	done := false
 	defer func() {
 		if !done { // a callback of the arena's own panicked; the others ran
-			c.rewind(held)
+			rewind(a, held)
 		}
 	}()
-	c.rewind(held)
+	rewind(a, held)
 	done = true
 }
 
 // rewind takes back what the arena handed out, or leaves it as it is.
-func (c *Context) rewind(held bool) {
+func rewind(a *arena.Arena, held bool) {
 	if held {
-		account.Leave(c.arena)
+		account.Leave(a)
 	} else {
-		c.arena.Reset()
+		a.Reset()
 	}
 }

@@ -16,42 +16,60 @@ const (
 )
 
 // StateOf names the context's state.
-func StateOf(c *Context) string {
-	return [...]string{"invalid", "live", "abandoned", "ended", "ending", "gone"}[c.state.Load()]
+func StateOf(c Context) string {
+	if !c.holds() {
+		return "gone"
+	}
+	return [...]string{"live", "abandoned", "ended", "ending", "gone"}[c.state()]
 }
 
 // Taken returns what the context's ledger counts: the bytes of its arena and, if
 // it has a limit or a reserve, all that those below passed on.
-func Taken(c *Context) int {
+func Taken(c Context) int {
+	if !c.holds() {
+		return 0
+	}
 	c.ledger.acct.Lock()
 	defer c.ledger.acct.Unlock()
 	return c.ledger.total
 }
 
 // ArenaOf returns the context's arena if it has one, whatever state it is in.
-func ArenaOf(c *Context) *arena.Arena { return c.arena }
+func ArenaOf(c Context) *arena.Arena {
+	if !c.holds() {
+		return nil
+	}
+	return c.arena.Load()
+}
+
+// Replaced reports whether the context has ended and another has its node.
+func Replaced(c Context) bool { return c.node != nil && !c.holds() }
+
+// NodeOf returns what a context refers to.
+func NodeOf(c Context) *node { return c.node }
 
 // Check returns an error if something does not add up: in the contexts given, in
 // all that are listed, and in those above and below. Nobody may be at work in
-// them, and abandoned contexts that have charges must be given.
-func Check(given ...*Context) error {
+// them, and abandoned contexts that have charges must be given. Of a node that is
+// another's now it checks that one.
+func Check(given ...Context) error {
 	if !structure.TryLock() {
 		return fmt.Errorf("structure is locked")
 	}
 	structure.Unlock()
-	seen := map[*Context]bool{}
-	var list []*Context
-	add := func(c *Context) {
+	seen := map[*node]bool{}
+	var list []*node
+	add := func(c *node) {
 		if c != nil && !seen[c] {
 			seen[c] = true
 			list = append(list, c)
 		}
 	}
 	for _, c := range given {
-		add(c)
+		add(c.node)
 	}
 	for c := range Roots() {
-		add(c)
+		add(c.node)
 	}
 	for i := 0; i < len(list); i++ {
 		add(list[i].parent.Load())
@@ -60,7 +78,7 @@ func Check(given ...*Context) error {
 		}
 	}
 	passed := map[*ledger]int{} // by the ledgers below
-	linked := map[*Context]int{}
+	linked := map[*node]int{}
 	for _, c := range list {
 		if c.ledger.up != nil {
 			passed[c.ledger.up] += c.ledger.passed()
@@ -75,27 +93,28 @@ func Check(given ...*Context) error {
 			err = c.checkLedger(passed[&c.ledger])
 		}
 		if err != nil {
-			return fmt.Errorf("%s (%s): %w", c.Path(), StateOf(c), err)
+			return fmt.Errorf("%s (%s): %w", c.handle().Path(), StateOf(c.handle()), err)
 		}
 	}
 	return nil
 }
 
 // checkPlace verifies the context's state and its links.
-func (c *Context) checkPlace(linked int) error {
+func (c *node) checkPlace(linked int) error {
 	if !c.mu.TryLock() {
 		return fmt.Errorf("mu is locked")
 	}
 	defer c.mu.Unlock()
+	watched := c.watch != nil && c.watch.on.Load()
 	n := 0
-	var prev *Context
+	var prev *node
 	for y := c.first; y != nil; prev, y = y, y.next {
 		n++
-		if y.prev != prev || y.parent.Load() != c || !y.linked || y.state.Load() == gone || n > c.children {
-			return fmt.Errorf("child %s (%s) is not linked as it should", y.label(), StateOf(y))
+		if y.prev != prev || y.parent.Load() != c || !y.linked || y.state() == gone || n > c.children {
+			return fmt.Errorf("child %s (%s) is not linked as it should", y.kind.name, StateOf(y.handle()))
 		}
 	}
-	p, s := c.parent.Load(), c.state.Load()
+	p, s := c.parent.Load(), c.state()
 	switch {
 	case c.last != prev || n != c.children || n != linked:
 		return fmt.Errorf("%d children, %d counted, %d that say so", n, c.children, linked)
@@ -103,9 +122,11 @@ func (c *Context) checkPlace(linked int) error {
 		return fmt.Errorf("says that a callback is running")
 	case p == nil && c.linked, c.prev != nil && !c.linked, c.next != nil && !c.linked:
 		return fmt.Errorf("is linked wrongly")
-	case c.watched && (p != nil || c.forsaken || s == gone), !c.watched && p == nil && !c.forsaken && s != gone:
-		return fmt.Errorf("watched: %t", c.watched)
-	case p == nil && !c.listed:
+	case watched && (p != nil || c.forsaken || s == gone), !watched && p == nil && !c.forsaken && s != gone:
+		return fmt.Errorf("watched: %t", watched)
+	case c.linked && p.handle() != (Context{p, c.parentTag}):
+		return fmt.Errorf("is below a context that is not its parent")
+	case p == nil && c.watch == nil:
 		return fmt.Errorf("is not in the list of roots")
 	}
 	switch s {
@@ -122,9 +143,9 @@ func (c *Context) checkPlace(linked int) error {
 			return fmt.Errorf("nothing holds it any more")
 		}
 	case gone:
-		if c.leases > 0 || c.children > 0 || c.linked || c.arena != nil || len(c.callbacks) > 0 {
+		if c.leases > 0 || c.children > 0 || c.linked || c.arena.Load() != nil || len(c.callbacks) > 0 {
 			return fmt.Errorf("has %d leases, %d children, linked: %t, arena: %t, %d callbacks",
-				c.leases, c.children, c.linked, c.arena != nil, len(c.callbacks))
+				c.leases, c.children, c.linked, c.arena.Load() != nil, len(c.callbacks))
 		}
 	default:
 		return fmt.Errorf("is not at rest")
@@ -133,16 +154,16 @@ func (c *Context) checkPlace(linked int) error {
 }
 
 // checkLedger verifies the equations of ledger; passed is what those below pass on.
-func (c *Context) checkLedger(passed int) error {
+func (c *node) checkLedger(passed int) error {
 	x := &c.ledger
 	if !x.acct.TryLock() {
 		return fmt.Errorf("acct is locked")
 	}
 	defer x.acct.Unlock()
-	own := c.ledger.own()
+	own := c.ledger.own
 	var want Usage
-	if c.arena != nil {
-		s := c.arena.Stats()
+	if c.arena.Load() != nil {
+		s := c.arena.Load().Stats()
 		want.Bytes, want.Chunks = s.Reserved, s.Chunks
 	}
 	if c.untyped != nil {
@@ -150,7 +171,7 @@ func (c *Context) checkLedger(passed int) error {
 		want.Bytes += s.Reserved
 		want.Chunks += s.Chunks
 	}
-	p, s := c.parent.Load(), c.state.Load()
+	p, s := c.parent.Load(), c.state()
 	switch {
 	case own.Bytes != want.Bytes || own.Chunks != want.Chunks:
 		return fmt.Errorf("%d bytes in %d chunks counted, the arena has %d in %d", own.Bytes, own.Chunks, want.Bytes, want.Chunks)
@@ -160,8 +181,8 @@ func (c *Context) checkLedger(passed int) error {
 		return fmt.Errorf("total is %d, the arena has %d, and %d were passed on", x.total, own.Bytes, passed)
 	case x.limit > 0 && (x.total > x.limit || x.reserve > x.limit):
 		return fmt.Errorf("total is %d and %d set aside, over the limit of %d", x.total, x.reserve, x.limit)
-	case int64(x.total) != x.totalBytes.Load() || x.totalPeak.Load() < int64(x.total) || x.peak.Load() < x.bytes.Load():
-		return fmt.Errorf("total is %d, shown as %d, peak %d; own %d, peak %d", x.total, x.totalBytes.Load(), x.totalPeak.Load(), x.bytes.Load(), x.peak.Load())
+	case x.totalPeak < x.total || own.HighWater < own.Bytes || x.node.kind.peak.Load() < int64(own.HighWater):
+		return fmt.Errorf("total is %d, peak %d; own %d, peak %d", x.total, x.totalPeak, own.Bytes, own.HighWater)
 	case s == gone && x.reserve != 0:
 		return fmt.Errorf("%d bytes are still set aside", x.reserve)
 	case p == nil && x.up != nil:
@@ -169,7 +190,7 @@ func (c *Context) checkLedger(passed int) error {
 	case c.linked && x.up != p.bound():
 		return fmt.Errorf("passes on to a ledger that is not the next one above")
 	}
-	settles := c.forsaken && x.up != nil && !x.up.ctx.forsaken
+	settles := c.forsaken && x.up != nil && !x.up.node.forsaken
 	if settles && x.claim == nil && s != gone {
 		return fmt.Errorf("abandoned, and nobody gives back what it holds")
 	}
@@ -180,12 +201,12 @@ func (c *Context) checkLedger(passed int) error {
 }
 
 // IsSampled reports whether it was taken down where the context was made.
-func IsSampled(c *Context) bool { return c.site != nil }
+func IsSampled(c Context) bool { return c.site != nil }
 
 // Release gives back a lease, instead of the function that Retain returns, where there is
 // no place to keep that.
-func (c *Context) Release() {
-	if c != nil {
+func (c Context) Release() {
+	if c.node != nil {
 		c.release()
 	}
 }

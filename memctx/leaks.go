@@ -18,7 +18,7 @@ func init() { leak.Contexts.Age, leak.Contexts.Open = watchAges, open }
 // watchAges reports the contexts that are older than they may be.
 func watchAges() {
 	if aging.Load() {
-		all := takeCensus(nil)
+		all := takeCensus(Context{})
 		for i := range all.entries {
 			all.entries[i].c.watchAge(all.entries[i].total.Bytes)
 		}
@@ -31,15 +31,17 @@ const growsAfter = 32
 
 // growth is what the leak finder remembers of a context from reset to reset.
 type growth struct {
-	bytes  int64
+	bytes  int
 	streak int
 }
 
 // watchGrowth is called at each reset of the context, and at those of its parent
 // that a lease made it survive.
-func (c *Context) watchGrowth() {
-	bytes := c.ledger.bytes.Load()
+func (c *node) watchGrowth() {
 	c.mu.Lock()
+	c.ledger.acct.Lock()
+	bytes := c.ledger.own.Bytes
+	c.ledger.acct.Unlock()
 	if bytes > c.growth.bytes {
 		c.growth.streak++
 	} else {
@@ -52,16 +54,16 @@ func (c *Context) watchGrowth() {
 	}
 	c.mu.Unlock()
 	if grows {
-		leak.Report(leak.Grows, "context", c.kind.name, c.Path(), int(bytes), c.created.Age(), c.site)
+		leak.Report(leak.Grows, "context", c.kind.name, c.handle().Path(), bytes, c.created.Age(), c.site)
 	}
 }
 
 // watchHeld is watchGrowth of the children that a lease made survive a reset.
-func (c *Context) watchHeld() {
-	var held []*Context
+func (c *node) watchHeld() {
+	var held []*node
 	c.mu.Lock()
 	for x := c.first; x != nil; x = x.next {
-		if x.state.Load() == ended {
+		if x.state() == ended {
 			held = append(held, x)
 		}
 	}
@@ -76,8 +78,13 @@ var aging atomic.Bool
 
 // watchAge reports the context, which has so many bytes with what is below it, if
 // it is older than it may be, once.
-func (c *Context) watchAge(bytes int) {
-	if c.maxAge > 0 && c.created.Age() > c.maxAge && c.aged.CompareAndSwap(false, true) {
-		leak.Report(leak.Old, "context", c.kind.name, c.Path(), bytes, c.created.Age(), c.site)
+func (c Context) watchAge(bytes int) {
+	c.mu.Lock()
+	most, age, site := c.settings.MaxAge, c.created.Age(), c.site
+	old := c.holds() && most > 0 && age > most && !c.aged
+	c.aged = c.aged || old
+	c.mu.Unlock()
+	if old {
+		leak.Report(leak.Old, "context", c.kind.name, c.Path(), bytes, age, site)
 	}
 }

@@ -13,29 +13,28 @@ import "sync/atomic"
 // those of the contexts above that waited for it. Each call of Retain is a lease of its
 // own.
 //
-// Retain and release may be called from any goroutine. The function of a nil context
-// does nothing. Retain panics after Delete, unless there is another lease.
-func (c *Context) Retain() (release func()) {
-	if c == nil {
+// Retain and release may be called from any goroutine. The function of the zero
+// Context does nothing. Retain panics after Delete, unless there is another lease.
+func (c Context) Retain() (release func()) {
+	if c.node == nil {
 		return func() {}
 	}
 	if !c.tryRetain() {
 		c.unusable("Retain")
 	}
-	var lease atomic.Pointer[Context]
-	lease.Store(c)
+	var given atomic.Bool
 	return func() {
-		if c := lease.Swap(nil); c != nil {
+		if !given.Swap(true) {
 			c.release()
 		}
 	}
 }
 
 // tryRetain takes a lease and reports true, unless the context has come to its end.
-func (c *Context) tryRetain() bool {
+func (c Context) tryRetain() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.usable() || c.state.Load() == ending {
+	if !c.mayHaveChildren() {
 		return false
 	}
 	c.leases++
@@ -43,26 +42,22 @@ func (c *Context) tryRetain() bool {
 }
 
 // release gives a lease back.
-func (c *Context) release() {
+func (c Context) release() {
 	c.mu.Lock()
 	c.leases--
 	c.mu.Unlock()
-	if c.claim() {
-		c.finish(nil)
-	}
+	c.endUnheld(nil)
 }
 
 // deleteHeld is Delete and release by the holder of a lease, who may be late: the
 // context may have been deleted with one above it.
-func (c *Context) deleteHeld() {
+func (c Context) deleteHeld() {
 	c.mu.Lock()
 	c.leases--
-	if c.state.Load() != ended {
+	if !c.is(ended) {
 		c.delete()
 		return
 	}
 	c.mu.Unlock()
-	if c.claim() {
-		c.finish(nil)
-	}
+	c.endUnheld(nil)
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/haven-mem/haven/arena"
+	"github.com/haven-mem/haven/internal/account"
+	"github.com/haven-mem/haven/internal/leak"
 )
 
 // Limits. Each context has a ledger, which pays for the chunks of its arena. A
@@ -22,25 +24,36 @@ import (
 // A ledger is locked while what it takes is passed on, so that the sums are
 // exact at all times and nobody sees a limit exceeded. Locks are taken upwards.
 type ledger struct {
-	ctx     *Context
-	acct    sync.Mutex
-	up      *ledger // the next bound ledger above; changed by SetParent until ctx is gone, with mu and acct held
-	limit   int     // 0: none
-	isBound bool    // has a limit or sets memory aside
-	reserve int     // taken from up whether it is used or not; 0 at the context's end
+	node    *node
+	acct    sync.Mutex // guards what is not guarded by the node's mu; taken after that
+	up      *ledger    // the next bound ledger above; changed by SetParent until the context is gone, with mu and acct held
+	limit   int        // 0: none; written with mu held, before others know the context
+	isBound bool       // has a limit or sets memory aside; the same
+	reserve int        // taken from up whether it is used or not; 0 at the context's end
 	total   int
 	claim   *claim // of an abandoned context
 
 	claimed atomic.Bool // there are, or were, claims to this ledger
 
-	bytes, chunks, peak atomic.Int64 // of the own arena
-	totalPeak           atomic.Int64 // of total
-	totalBytes          atomic.Int64 // total, for readers without the lock
+	alone bool // the node's mu is held and nothing above counts, so nobody wants acct; guarded by mu
+
+	own       Usage // of the own arena
+	totalPeak int   // of total
 }
+
+// open makes x the ledger of a new context, which nobody else knows. The node's mu is held.
+func (x *ledger) open(conf *Config) {
+	x.up, x.limit, x.reserve = nil, conf.Limit, conf.Reserve
+	x.isBound = conf.Limit > 0 || conf.Reserve > 0
+	x.own.HighWater, x.totalPeak = 0, 0
+}
+
+// atRest reports whether nobody has to do with the ledger of a context that is gone.
+func (x *ledger) atRest() bool { return x.total == 0 && x.claim == nil && !x.claimed.Load() }
 
 // bound returns the account to which a child passes on. c.mu is held, since that
 // is what keeps SetParent from changing it.
-func (c *Context) bound() *ledger {
+func (c *node) bound() *ledger {
 	if c.ledger.isBound {
 		return &c.ledger
 	}
@@ -49,30 +62,59 @@ func (c *Context) bound() *ledger {
 
 // Charge implements account.Payer.
 func (x *ledger) Charge(bytes, chunks int) bool {
-	x.acct.Lock()
-	full := x.take(bytes)
-	x.acct.Unlock()
-	if full != nil {
+	x.lock()
+	if x.take(bytes) != nil {
+		x.unlock()
 		return false
 	}
-	raise(&x.peak, x.bytes.Add(int64(bytes)))
-	x.chunks.Add(int64(chunks))
+	x.own.Bytes += bytes
+	x.own.Chunks += chunks
+	if x.own.Bytes > x.own.HighWater {
+		x.own.HighWater = x.own.Bytes
+		raise(&x.node.kind.peak, int64(x.own.Bytes))
+	}
+	x.unlock()
 	return true
+}
+
+// attach makes p, which is x or nil, pay for the arena. The node's mu is held, and so nobody
+// else comes to a ledger to which nobody passes on, and which does not pass on itself.
+func (x *ledger) attach(a *arena.Arena, p account.Payer, site *leak.Site) {
+	x.alone = !x.isBound && x.up == nil
+	account.Attach(a, p, site)
+	x.alone = false
+}
+
+func (x *ledger) lock() {
+	if !x.alone {
+		x.acct.Lock()
+	}
+}
+
+func (x *ledger) unlock() {
+	if !x.alone {
+		x.acct.Unlock()
+	}
 }
 
 // Refusal implements account.Payer.
 func (x *ledger) Refusal(requested int) error {
 	_, full := x.room()
-	return full.limitError(x.ctx, x.ctx.parent.Load(), requested)
+	c := x.context()
+	_, parent := c.look()
+	return full.limitError(c, parent, requested)
 }
+
+// context returns the context whose ledger it is.
+func (x *ledger) context() Context { return x.node.handle() }
 
 // Credit implements account.Payer.
 func (x *ledger) Credit(bytes, chunks int) {
-	x.acct.Lock()
+	x.lock()
 	x.take(-bytes)
-	x.acct.Unlock()
-	x.bytes.Add(int64(-bytes))
-	x.chunks.Add(int64(-chunks))
+	x.own.Bytes -= bytes
+	x.own.Chunks -= chunks
+	x.unlock()
 }
 
 // Room implements account.Payer.
@@ -82,7 +124,7 @@ func (x *ledger) Room() int {
 }
 
 // Owner implements account.Payer.
-func (x *ledger) Owner() string { return x.ctx.Path() }
+func (x *ledger) Owner() string { return x.context().Path() }
 
 // room returns how many bytes a take would be granted, and the ledger whose limit
 // is the narrowest, or x if there is none.
@@ -163,8 +205,7 @@ func (x *ledger) add(bytes int) (passing int) {
 
 func (x *ledger) setTotal(total int) {
 	x.total = total
-	x.totalBytes.Store(int64(total))
-	raise(&x.totalPeak, int64(total))
+	x.totalPeak = max(x.totalPeak, total)
 	if x.claim != nil {
 		x.claim.passed = x.passed()
 	}
@@ -172,14 +213,6 @@ func (x *ledger) setTotal(total int) {
 
 // passed returns what up counts for x. x.acct is held.
 func (x *ledger) passed() int { return max(x.total, x.reserve) }
-
-// setAside takes the reserve of a new ledger.
-func (x *ledger) setAside() error {
-	if full := x.up.pass(x.reserve); full != nil {
-		return full.limitError(x.ctx, x.ctx.parent.Load(), x.reserve)
-	}
-	return nil
-}
 
 // close gives back what a reserve still holds when its context ends, and leaves a
 // claim for what claims below still hold. There will be none that is the first:
@@ -203,22 +236,37 @@ func (x *ledger) close() {
 const maxChain = 32
 
 // limitError returns the error for bytes beyond the limit of x that were requested
-// in the context asked, which is, or would have come, below parent.
-func (x *ledger) limitError(asked, parent *Context, requested int) error {
-	c := x.ctx
+// in the context asked, which is, or would have come, below parent. No lock is held.
+func (x *ledger) limitError(asked, parent Context, requested int) error {
+	c := x.context()
 	c.kind.limitErrors.Add(1)
-	e := &arena.LimitError{Name: c.Path(), Limit: x.limit, Used: int(x.totalBytes.Load()), Requested: requested}
-	for a, next := asked, parent; a != nil && len(e.Chain) < maxChain; {
-		u := arena.LimitUse{Path: a.Path(), Used: int(a.ledger.bytes.Load()), Limit: a.ledger.limit}
-		if a.ledger.isBound {
-			u.Used = int(a.ledger.totalBytes.Load())
-		}
-		e.Chain = append(e.Chain, u)
-		if a = next; a != nil {
-			next = a.parent.Load()
+	at := c.limitUse()
+	e := &arena.LimitError{Name: at.Path, Limit: at.Limit, Used: at.Used, Requested: requested}
+	for a, next := asked, parent; a.node != nil && len(e.Chain) < maxChain; {
+		e.Chain = append(e.Chain, a.limitUse())
+		if a = next; a.node != nil {
+			_, next = a.look()
 		}
 	}
 	return e
+}
+
+// limitUse returns what is used of the context's limit.
+func (c Context) limitUse() arena.LimitUse {
+	u := arena.LimitUse{Path: c.Path()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.holds() {
+		return u
+	}
+	x := &c.ledger
+	x.acct.Lock()
+	defer x.acct.Unlock()
+	u.Limit, u.Used = x.limit, x.own.Bytes
+	if x.isBound {
+		u.Used = x.total
+	}
+	return u
 }
 
 // raise makes m at least n.

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/bump"
@@ -17,79 +16,111 @@ import (
 )
 
 // A Context is memory with a name, an owner and a place in a tree: what is below
-// it ends before it does. Make one with [New] or [Context.Child].
+// it ends before it does. Make one with [New] or [Context.Child]. It is two words, and is
+// passed on and compared as such.
 //
 // A Context is for one goroutine at a time, as is the arena it hands out. Child,
 // Retain, Abandon, Stats, Walk and what describes the context may be
 // called from any goroutine at any time, and different contexts of a tree may be
 // used by different goroutines.
 //
-// A nil *Context stands for no context: its Arena is nil, which is Go's heap, its
-// children are nil, and everything else does nothing. So code that is written for
-// contexts also runs without one. The zero Context is not usable: what does more
-// than describe it panics.
+// The zero Context stands for no context: its Arena is nil, which is Go's heap, its
+// children are zero, and everything else does nothing. So code that is written for
+// contexts also runs without one.
 //
-// It takes some 300 bytes, and an arena when it is first asked for one.
+// What a Context refers to, some 350 bytes, serves another context of its name after the
+// end, and so does its arena, which it has when it is first asked for one. A Context that
+// has ended is no other for that: to use it panics as before, and it is described by its
+// name alone from then on.
 type Context struct {
+	*node
+	tag uint64 // the node's word while the context is live
+}
+
+// A node is what a context refers to. When that has ended, the node serves another of its
+// name, with the next generation in its word, and those who come with the tag of the one
+// before find that it is not theirs. They may come at any time, so whoever is
+// given a Context looks at the word with mu held; what is reached through links does not
+// end while they are there.
+type node struct {
+	word atomic.Uint64 // generation and state; written with mu held
+
 	ledger ledger // of its arena, and of the subtree if it has a limit
 
-	kind    *kind
-	ident   string
-	created clock.Time
-	maxAge  time.Duration
-	site    *leak.Site // where it was made, if sampled
-	parent  atomic.Pointer[Context]
-	resets  atomic.Uint64
+	kind     *kind                       // for ever
+	lastKind atomic.Pointer[kind]        // of the last child
+	arena    atomic.Pointer[arena.Arena] // written with mu held
 
-	state atomic.Uint32 // written with mu held
+	parent    atomic.Pointer[node] // written with mu held, of the node and of the parent
+	mu        sync.Mutex           // guards what follows; nobody but SetParent holds two of them
+	parentTag uint64
+	settings  Config
+	created   clock.Time
+	site      *leak.Site // where it was made, if sampled
+	first     *node      // child made last
+	last      *node      // child made first
+	children  int
+	leases    int
+	growth    growth
+	resets    uint64
+	aged      bool        // reported as too old
+	untyped   *bump.Arena // written by the owner only
+	linked    bool        // is among the parent's children
+	forsaken  bool        // was abandoned: its memory is never used again
+	spared    *[]string   // texts that are read after the end: see spare
 
-	mu       sync.Mutex // guards what follows; nobody but SetParent holds two of them
-	first    *Context   // child made last
-	last     *Context   // child made first
-	children int
-	leases   int
-	growth   growth
-	arena    *arena.Arena // written by the owner only, with mu held
-	untyped  *bump.Arena  // the same
-	linked   bool         // is among the parent's children
-	forsaken bool         // was abandoned: its memory is never used again
-	watched  bool         // cleanup is set, of a context without a parent
-	cleanup  runtime.Cleanup
-	spared   *[]string // texts that are read after the end: see spare
+	watch *watch // of a node that was a root once
 
-	next, prev *Context // siblings; guarded by the parent's mu, and so is linked
+	next, prev *node // siblings; guarded by the parent's mu, and so is linked
 
 	// Of the owner alone.
 	callbacks []func()
 	calling   bool
-
-	listed bool // in roots; guarded by structure once others know the context
-
-	lastKind atomic.Pointer[kind] // of the last child
-
-	aged atomic.Bool // reported as too old
 }
 
 // States of a context. One that is ended waits for leases, or for children that
 // do.
 const (
-	invalid   = iota // the zero Context
-	live             //
+	live      = iota //
 	abandoned        // not in the tree, but usable
 	ended            // deleted, usable by those who have a lease
 	ending           // its callbacks run
-	gone
+	gone             // and its node is another's, or will be
+
+	states = 8 // the generation counts in these
 )
 
-var roots registry.List[Context]
+// state returns the state of the context that has the node now.
+func (c *node) state() uint64 { return c.word.Load() % states }
+
+// become sets it. c.mu is held.
+func (c *node) become(state uint64) { c.word.Store(c.tagOf() + state) }
+
+// tagOf returns the tag of the context that has the node now.
+func (c *node) tagOf() uint64 { return c.word.Load() &^ (states - 1) }
+
+// handle returns that context. c.mu is held, or that of its parent.
+func (c *node) handle() Context { return Context{c, c.tagOf()} }
+
+// holds reports whether the node is still the context's. c.mu is held.
+func (c Context) holds() bool { return c.tagOf() == c.tag }
+
+// is reports whether the context is in that state.
+func (c Context) is(state uint64) bool { return c.word.Load() == c.tag+state }
+
+// roots are the nodes that were roots once.
+var (
+	roots     registry.List[node]
+	rootsMade atomic.Uint64
+)
 
 // New returns a context without a parent, with the settings of conf, of which there is one
 // or none. It panics if name is empty, and if a setting is out of its range; see [Config].
 //
 // A root that is dropped before its end goes to the garbage collector with all
 // below it. Its callbacks do not run, and the leak finder counts it.
-func New(name string, conf ...Config) *Context {
-	c, err := (*Context)(nil).add("New", name, conf)
+func New(name string, conf ...Config) Context {
+	c, err := Context{}.add("New", name, conf)
 	if err != nil {
 		panic(err)
 	}
@@ -98,11 +129,11 @@ func New(name string, conf ...Config) *Context {
 
 // Child returns a new context below c, which ends with c if it is not ended
 // before. It may be called from any goroutine. It costs some hundred nanoseconds.
-// A child of nil is nil.
+// A child of the zero Context is zero.
 //
 // Child panics if name is empty, if a setting is out of its range, if c is deleted, and
 // with an [*arena.LimitError] if there is no room for what Config.Reserve asks.
-func (c *Context) Child(name string, conf ...Config) *Context {
+func (c Context) Child(name string, conf ...Config) Context {
 	child, err := c.TryChild(name, conf...)
 	if err != nil {
 		panic(err)
@@ -112,88 +143,124 @@ func (c *Context) Child(name string, conf ...Config) *Context {
 
 // TryChild is [Context.Child] that returns the [*arena.LimitError] with which
 // Child panics.
-func (c *Context) TryChild(name string, conf ...Config) (*Context, error) {
-	if c == nil {
-		return nil, nil
+func (c Context) TryChild(name string, conf ...Config) (Context, error) {
+	if c.node == nil {
+		return c, nil
 	}
 	return c.add("Child", name, conf)
 }
 
 // add makes a context below c, or a root.
-func (c *Context) add(op, name string, given []Config) (*Context, error) {
+func (c Context) add(op, name string, given []Config) (Context, error) {
 	if name == "" {
 		panic(fmt.Sprintf("memctx: %s%s with an empty name: want the name of a kind of work, like \"request\"", op, c.of()))
 	}
 	conf := config.Optional("memctx", op, given)
 	conf.check(op, name, c)
-	n := &Context{kind: c.kindOf(name), ident: conf.Ident, created: clock.Now(), maxAge: conf.MaxAge}
-	n.ledger.ctx, n.ledger.limit, n.ledger.reserve = n, conf.Limit, conf.Reserve
-	if n.maxAge > 0 {
-		aging.Store(true)
+	if c.node != nil && !c.is(live) {
+		c.mustBeUsable(fmt.Sprintf("Child(%q)", name)) // before its node may be the new one's
 	}
-	n.ledger.isBound = n.ledger.limit > 0 || n.ledger.reserve > 0
-	n.state.Store(live)
-	if leak.SampledAfter(n.kind.created.Load()) {
-		n.site = leak.Here("context", name)
-	}
-	if c == nil {
-		n.becomeRoot()
-		n.kind.created.Add(1)
-		return n, nil
+	k := c.node.kindOf(name)
+	n, before := k.take(c.node == nil)
+	n.open(&conf, c, leak.SampledAfter(before))
+	if c.node == nil {
+		return n.handle(), nil
 	}
 	c.mu.Lock()
-	if !c.usable() || c.state.Load() == ending {
+	if !c.mayHaveChildren() {
 		c.mu.Unlock()
+		n.refuse()
 		c.unusable(fmt.Sprintf("Child(%q)", name))
 	}
-	n.parent.Store(c)
 	n.ledger.up = c.bound()
 	if n.ledger.reserve > 0 {
-		if err := n.ledger.setAside(); err != nil {
+		if full := n.ledger.up.pass(n.ledger.reserve); full != nil {
 			c.mu.Unlock()
-			return nil, err
+			err := full.limitError(n.handle(), c, n.ledger.reserve)
+			n.refuse()
+			return Context{}, err
 		}
 	}
 	if c.forsaken {
-		n.state.Store(abandoned)
+		n.become(abandoned)
 		n.forsake()
 	}
 	c.link(n)
+	h := n.handle()
 	c.mu.Unlock()
-	n.kind.created.Add(1)
-	return n, nil
+	return h, nil
 }
 
-// becomeRoot lists c with the roots, and counts it if it is dropped. c.mu is held
-// if others know c.
-func (c *Context) becomeRoot() {
-	if !c.listed {
-		c.listed = true
+// open makes the node that of a new context.
+func (c *node) open(conf *Config, parent Context, sampled bool) {
+	c.mu.Lock() // against those who describe the one before
+	c.settings = *conf
+	c.created = clock.Now()
+	c.site = nil
+	if sampled {
+		c.site = leak.Here("context", c.kind.name)
+	}
+	if c.parent.Load() != parent.node { // which spares a store that others wait for
+		c.parent.Store(parent.node)
+	}
+	c.parentTag = parent.tag
+	c.ledger.open(conf)
+	c.growth = growth{}
+	c.resets, c.aged = 0, false
+	c.word.Store(c.tagOf() + states + live)
+	if parent.node == nil {
+		c.becomeRoot()
+	}
+	c.mu.Unlock()
+	if conf.MaxAge > 0 {
+		aging.Store(true)
+	}
+}
+
+// becomeRoot lists c with the roots, and counts it if it is dropped. c.mu is held.
+func (c *node) becomeRoot() {
+	if c.watch == nil {
+		c.watch = new(watch)
 		roots.Add(c)
+		runtime.AddCleanup(c, (*watch).dropped, c.watch)
 	}
-	type root struct {
-		kind    *kind
-		ident   string
-		site    *leak.Site
-		created clock.Time
+	w := c.watch
+	if w.tag != c.tagOf() {
+		w.tag, w.order = c.tagOf(), rootsMade.Add(1)
 	}
-	c.watched = true
-	c.cleanup = runtime.AddCleanup(c, func(r root) {
-		r.kind.dropped.Add(1)
-		leak.Report(leak.Dropped, "context", r.kind.name, label(r.kind.name, r.ident), 0, r.created.Age(), r.site)
-	}, root{c.kind, c.ident, c.site, c.created})
+	w.kind, w.ident, w.site, w.created = c.kind, c.settings.Ident, c.site, c.created
+	w.on.Store(true)
 }
 
 // unwatch is for a root that has a parent now, or has ended. c.mu is held.
-func (c *Context) unwatch() {
-	if c.watched {
-		c.watched = false
-		c.cleanup.Stop()
+func (c *node) unwatch() {
+	if c.watch != nil && c.watch.on.Load() {
+		c.watch.on.Store(false)
+	}
+}
+
+// A watch is what is known of a root when the garbage collector finds that it was dropped.
+// It is set for as long as a node lives, since setting one costs more than all the rest.
+type watch struct {
+	on      atomic.Bool // a root has the node
+	order   uint64      // among all roots of the context with this tag; guarded by the node's mu
+	tag     uint64
+	kind    *kind
+	ident   string
+	site    *leak.Site
+	created clock.Time
+}
+
+// dropped is called when nobody has the node any more.
+func (w *watch) dropped() {
+	if w.on.Load() {
+		w.kind.dropped.Add(1)
+		leak.Report(leak.Dropped, "context", w.kind.name, label(w.kind.name, w.ident), 0, w.created.Age(), w.site)
 	}
 }
 
 // link makes n the first of c's children. c.mu is held.
-func (c *Context) link(n *Context) {
+func (c *node) link(n *node) {
 	n.linked = true
 	n.next = c.first
 	if c.first != nil {
@@ -205,32 +272,29 @@ func (c *Context) link(n *Context) {
 	c.children++
 }
 
-// unlink takes c out of its parent's children and returns the parent, or nil if c
-// was not among them.
-func (c *Context) unlink() *Context {
+// unlink takes c out of its parent's children and returns the parent, or the zero Context
+// if c was not among them.
+func (c *node) unlink() (parent Context) {
 	for {
 		p := c.parent.Load()
 		if p == nil {
-			return nil
+			return Context{}
 		}
 		p.mu.Lock()
 		if c.parent.Load() == p { // and not moved since
-			linked := c.linked
-			if linked {
+			if c.linked {
+				parent = p.handle()
 				p.remove(c)
 			}
 			p.mu.Unlock()
-			if !linked {
-				return nil
-			}
-			return p
+			return parent
 		}
 		p.mu.Unlock()
 	}
 }
 
 // remove takes n out of c's children. c.mu is held.
-func (c *Context) remove(n *Context) {
+func (c *node) remove(n *node) {
 	if n.prev != nil {
 		n.prev.next = n.next
 	} else {
@@ -250,28 +314,32 @@ func (c *Context) remove(n *Context) {
 // cost of a nanosecond. It belongs to the context and ends with it: its Free
 // panics, and so does a Put into a Pool. A Reset of the arena itself or of a lane,
 // and the Release of a Mark, ignore leases: their caller vouches that nobody uses
-// the memory any more. [Context.Reset] heeds leases. The arena of a nil context is
+// the memory any more. [Context.Reset] heeds leases. The arena of the zero Context is
 // nil, which stands for Go's heap. Arena panics after Delete.
-func (c *Context) Arena() *arena.Arena {
-	if c != nil && c.state.Load() == live && c.arena != nil {
-		return c.arena
+func (c Context) Arena() *arena.Arena {
+	if c.node != nil {
+		// The second look is for those whose context ends meanwhile. They may not, but
+		// the arena of the next context is not for them.
+		if a := c.arena.Load(); a != nil && c.is(live) {
+			return a
+		}
 	}
 	return c.takeArena()
 }
 
 // takeArena is Arena the first time, and after the context's best days.
-func (c *Context) takeArena() *arena.Arena {
-	if c == nil {
+func (c Context) takeArena() *arena.Arena {
+	if c.node == nil {
 		return nil
 	}
-	c.mustBeUsable("Arena")
-	if c.arena != nil {
-		return c.arena
+	c.lockUsable("Arena")
+	a := c.arena.Load()
+	if a == nil {
+		a = c.kind.pool.Get()
+		account.Configure(a, c.settings.FirstChunk, c.settings.Retain)
+		c.ledger.attach(a, &c.ledger, c.site)
+		c.arena.Store(a)
 	}
-	a := c.kind.pool.Get()
-	account.Attach(a, &c.ledger, c.site)
-	c.mu.Lock()
-	c.arena = a
 	c.mu.Unlock()
 	return a
 }
@@ -281,61 +349,63 @@ func (c *Context) takeArena() *arena.Arena {
 // after those of the contexts below. If one panics the others still run, and the
 // panic goes on. f may allocate in the context; what it registers runs in the
 // same round. It must not Reset or Delete the context. The callbacks of an
-// abandoned context run only if it is deleted after all. For a nil context, which
+// abandoned context run only if it is deleted after all. For the zero Context, which
 // never ends, f is dropped. OnReset panics if f is nil, and after Delete.
-func (c *Context) OnReset(f func()) {
+func (c Context) OnReset(f func()) {
 	if f == nil {
 		panic("memctx: OnReset(nil)" + c.of())
 	}
-	if c == nil {
+	if c.node == nil {
 		return
 	}
-	c.mustBeUsable("OnReset")
+	c.lockUsable("OnReset")
 	c.callbacks = append(c.callbacks, f)
+	c.mu.Unlock()
 }
 
-// Parent returns the context above, or nil for a root. For a deleted context it
-// is the one it had.
-func (c *Context) Parent() *Context {
-	if c == nil {
-		return nil
+// Parent returns the context above, or the zero Context for a root. For a deleted context
+// it is the one it had, until its place is another's.
+func (c Context) Parent() Context {
+	_, parent := c.look()
+	return parent
+}
+
+// look returns what describes the context, which is nothing when its node is another's.
+func (c Context) look() (ident string, parent Context) {
+	if c.node != nil {
+		c.mu.Lock()
+		if c.holds() {
+			ident, parent = c.settings.Ident, Context{c.parent.Load(), c.parentTag}
+		}
+		c.mu.Unlock()
 	}
-	return c.parent.Load()
+	return ident, parent
 }
 
 // usable reports whether the context may be used by somebody: with a lease also
 // after Delete. c.mu is held.
-func (c *Context) usable() bool {
-	switch c.state.Load() {
-	case live, abandoned, ending:
-		return true
-	case ended:
-		return c.leases > 0
-	}
-	return false
+func (c Context) usable() bool {
+	return c.is(live) || c.is(abandoned) || c.is(ending) || c.is(ended) && c.leases > 0
 }
 
+// mayHaveChildren reports whether contexts may come below c, and leases. c.mu is held.
+func (c Context) mayHaveChildren() bool { return c.usable() && !c.is(ending) }
+
 // mustBeUsable panics if the context was deleted.
-func (c *Context) mustBeUsable(op string) {
-	if s := c.state.Load(); s == live || s == abandoned {
-		return
+func (c Context) mustBeUsable(op string) {
+	if !c.is(live) && !c.is(abandoned) {
+		c.lockUsable(op)
+		c.mu.Unlock()
 	}
+}
+
+// lockUsable locks c.mu, and panics if the context was deleted.
+func (c Context) lockUsable(op string) {
 	c.mu.Lock()
-	ok := c.usable()
-	c.mu.Unlock()
-	if !ok {
+	if !c.usable() {
+		c.mu.Unlock()
 		c.unusable(op)
 	}
 }
 
-func (c *Context) unusable(op string) {
-	panic("memctx: " + op + " of " + c.fault())
-}
-
-// fault says what the context is that is not usable.
-func (c *Context) fault() string {
-	if c.state.Load() == invalid {
-		return "a zero Context: make one with New or Child"
-	}
-	return "the deleted context " + c.Path()
-}
+func (c Context) unusable(op string) { panic("memctx: " + op + " of the deleted context " + c.Path()) }

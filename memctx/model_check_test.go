@@ -8,7 +8,7 @@ import (
 
 // check compares everything.
 func (m *treeModel) check() {
-	given := make([]*memctx.Context, len(m.nodes))
+	given := make([]memctx.Context, len(m.nodes))
 	for i, n := range m.nodes {
 		given[i] = n.mc
 	}
@@ -38,9 +38,9 @@ func (m *treeModel) check() {
 
 // checkShown compares what programs and people see.
 func (m *treeModel) checkShown() {
-	at := map[*memctx.Context]*node{}
+	at := map[memctx.Context]*node{}
 	created, live, deleted, abandoned := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
-	roots := map[*memctx.Context]bool{}
+	roots := map[memctx.Context]bool{}
 	for i, n := range m.nodes {
 		at[n.mc] = n
 		created[n.name]++
@@ -66,6 +66,9 @@ func (m *treeModel) checkShown() {
 			Limit: n.limit, Reserve: n.reserve, Children: len(n.children), Contexts: len(below) + 1,
 			Leases: n.leases, Resets: n.resets, Deleted: n.state == "ended", Created: s.Created, Age: s.Age,
 		}
+		if memctx.Replaced(n.mc) {
+			want = memctx.Stats{Name: n.name, Path: n.name, Contexts: 1, Created: s.Created, Age: s.Age}
+		}
 		if s.Own.HighWater < own || s.Total.HighWater < bytes {
 			m.failf("node %d with a peak below what there is: %+v", i, s)
 		}
@@ -73,11 +76,11 @@ func (m *treeModel) checkShown() {
 		if s != want {
 			m.failf("node %d\n got %+v\nwant %+v", i, s, want)
 		}
-		if p := n.mc.Parent(); at[p] != n.parent && n.parent.mc != p {
+		if p := n.mc.Parent(); !memctx.Replaced(n.mc) && at[p] != n.parent && n.parent.mc != p {
 			m.failf("node %d has the parent %v, want %v", i, p.Path(), n.parent.path())
 		}
-		var walked []*memctx.Context
-		n.mc.Walk(func(c *memctx.Context, depth int) bool {
+		var walked []memctx.Context
+		n.mc.Walk(func(c memctx.Context, depth int) bool {
 			walked = append(walked, c)
 			return true
 		})

@@ -19,7 +19,7 @@ import (
 
 // A node is what the model knows of a context.
 type node struct {
-	mc       *memctx.Context
+	mc       memctx.Context
 	name     string
 	ident    string
 	parent   *node // stays when it is gone
@@ -52,8 +52,8 @@ type callback struct {
 // root, that one itself. The model decides where to, and what comes of it.
 type move struct {
 	wish *node // where no limit is in the way
-	what *memctx.Context
-	to   *memctx.Context
+	what memctx.Context
+	to   memctx.Context
 	err  string
 }
 
@@ -115,8 +115,12 @@ func (m *treeModel) failf(format string, args ...any) {
 	m.t.Fatalf("step %d, %s: %s\n%s", m.step, m.op, fmt.Sprintf(format, args...), b.String())
 }
 
+// path is what the context's Path is, as far as nothing above it, or it itself, is another's.
 func (n *node) path() string {
 	s := n.name
+	if memctx.Replaced(n.mc) {
+		return s
+	}
 	if n.ident != "" {
 		s += "[" + n.ident + "]"
 	}
@@ -131,7 +135,7 @@ func (n *node) usable() bool {
 }
 
 func (n *node) own() int {
-	if n.mc == nil { // it did not come to be
+	if n.mc == (memctx.Context{}) { // it did not come to be
 		return 0
 	}
 	if a := memctx.ArenaOf(n.mc); a != nil {

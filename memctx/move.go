@@ -3,77 +3,92 @@ package memctx
 import "fmt"
 
 // SetParent moves the context, with all below it, from where it is to below p, or
-// makes it a root if p is nil. What it holds of the limits above moves along; what
+// makes it a root if p is the zero Context. What it holds of the limits above moves along; what
 // was abandoned below it stays where it is counted. SetParent returns an error if
 // p is the context itself or below it, if one of the two was abandoned, and an
 // [*arena.LimitError] if a limit above p has no room; then nothing has changed.
-// Its cost is the number of contexts below. On a nil context it does nothing. It
+// Its cost is the number of contexts below. On the zero Context it does nothing. It
 // panics if p is deleted, or if the context is and no lease holds it.
 //
 // The use is Postgres': build something in a context that goes with its maker
 // if that fails, and move it below one that lives longer when it is done.
-func (c *Context) SetParent(p *Context) error {
-	if c == nil {
+func (c Context) SetParent(p Context) error {
+	if c.node == nil {
 		return nil
 	}
 	c.mustBeUsable("SetParent")
-	old, err := c.move(p)
-	if err == nil && old != nil && old.state.Load() == ended { // and may have waited for c alone
-		t := teardown{list: []*Context{old}}
-		t.run()
+	old, refused := c.move(p)
+	if refused != nil {
+		return refused()
 	}
-	return err
+	if old.node != nil { // and may have waited for c alone
+		old.endUnheld(nil)
+	}
+	return nil
 }
 
 // move is SetParent without the end of the parent before, which it returns. It
 // holds mu of all contexts that have a part in it, so that none of them ends, and
-// nobody makes contexts below them, in the meantime.
-func (c *Context) move(p *Context) (old *Context, err error) {
+// nobody makes contexts below them, in the meantime; so it leaves it to the caller to say
+// what was refused.
+func (c Context) move(p Context) (old Context, refused func() error) {
 	structure.Lock()
 	defer structure.Unlock()
-	for q := p; q != nil; q = q.parent.Load() {
-		if q == c {
-			return nil, fmt.Errorf("memctx: SetParent of %s to %s: want a context that is not the same or below it", c.Path(), p.Path())
+	wasAbandoned := func(x Context) func() error {
+		return func() error {
+			return fmt.Errorf("memctx: SetParent of %s to %s: %s was abandoned", c.Path(), p.Path(), x.Path())
 		}
+	}
+	for q := p; q.node != nil; _, q = q.look() {
+		if q == c {
+			return old, func() error {
+				return fmt.Errorf("memctx: SetParent of %s to %s: want a context that is not the same or below it", c.Path(), p.Path())
+			}
+		}
+	}
+	deleted := func() error { panic("memctx: SetParent of " + c.Path() + " to the deleted context " + p.Path()) }
+	if p.node == c.node { // which is c's now
+		return old, deleted
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.usable() || c.state.Load() == ending {
-		c.unusable("SetParent")
+	if !c.mayHaveChildren() {
+		return old, func() error { c.unusable("SetParent"); return nil }
 	}
 	if c.forsaken {
-		return nil, fmt.Errorf("memctx: SetParent of %s to %s: %s was abandoned", c.Path(), p.Path(), c.Path())
+		return old, wasAbandoned(c)
 	}
 	var up *ledger
-	if p != nil {
+	if p.node != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		switch p.state.Load() {
-		case live:
-		case abandoned:
-			return nil, fmt.Errorf("memctx: SetParent of %s to %s: %s was abandoned", c.Path(), p.Path(), p.Path())
+		switch {
+		case p.is(live):
+		case p.is(abandoned):
+			return old, wasAbandoned(p)
 		default:
-			panic("memctx: SetParent of " + c.Path() + " to " + p.fault())
+			return old, deleted
 		}
 		up = p.bound()
 	}
-	old = c.parent.Load()
+	old = Context{c.parent.Load(), c.parentTag}
 	if p == old {
-		return old, nil
+		return Context{}, nil
 	}
 	if from := c.ledger.up; from != up {
 		if full, n := c.moveLedgers(from, up); full != nil {
-			return nil, full.limitError(c, p, n)
+			return old, func() error { return full.limitError(c, p, n) }
 		}
 	}
-	if old != nil {
+	if old.node != nil {
 		old.mu.Lock()
 		defer old.mu.Unlock()
-		old.remove(c)
+		old.remove(c.node)
 	}
-	c.parent.Store(p)
-	if p != nil {
-		p.link(c)
+	c.parent.Store(p.node)
+	c.parentTag = p.tag
+	if p.node != nil {
+		p.link(c.node)
 		c.unwatch()
 	} else {
 		c.becomeRoot()
@@ -87,16 +102,16 @@ func (c *Context) move(p *Context) (old *Context, err error) {
 //
 // A context that is gone but not out of the tree yet does not move: what its ledger
 // still counts is given back to from, by a claim that may be there already.
-func (c *Context) moveLedgers(from, to *ledger) (full *ledger, n int) {
+func (c *node) moveLedgers(from, to *ledger) (full *ledger, n int) {
 	var moving []*ledger
-	list := []*Context{c}
+	list := []*node{c}
 	for i := 0; i < len(list); i++ {
 		x := list[i]
 		if x != c {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 		}
-		if x.state.Load() == gone {
+		if x.state() == gone {
 			continue
 		}
 		x.ledger.acct.Lock()

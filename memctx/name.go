@@ -11,6 +11,7 @@ import (
 
 	"github.com/haven-mem/haven/arena"
 	"github.com/haven-mem/haven/internal/account"
+	"github.com/haven-mem/haven/internal/gccycle"
 	"github.com/haven-mem/haven/internal/stale"
 )
 
@@ -20,7 +21,9 @@ type kind struct {
 	name string
 	pool *arena.Pool
 
-	created, deleted, abandoned, dropped, limitErrors atomic.Uint64
+	nodes nodes
+
+	abandoned, dropped, limitErrors atomic.Uint64
 
 	peak atomic.Int64 // most bytes of one context that has ended
 }
@@ -39,7 +42,7 @@ var kinds struct {
 
 // kindOf returns the kind of a name. Contexts are made over and over below the
 // same parent, so c keeps the one that it was last asked for.
-func (c *Context) kindOf(name string) *kind {
+func (c *node) kindOf(name string) *kind {
 	if c != nil {
 		if k := c.lastKind.Load(); k != nil && k.name == name {
 			return k
@@ -66,25 +69,25 @@ func kindFor(name string) *kind {
 	}
 	name = strings.Clone(name) // which may be part of something large, or lie in an arena
 	k := &kind{name: name, pool: arena.NewPool(arena.Config{Name: name})}
+	gccycle.Watch(k, func(k *kind, _ gccycle.Pressure) { k.nodes.trim() })
 	kinds.by.Store(name, k)
 	kinds.n++
 	return k
 }
 
-// Name returns the context's name, or "" for nil.
-func (c *Context) Name() string {
-	if c == nil || c.kind == nil {
+// Name returns the context's name, or "" for the zero Context.
+func (c Context) Name() string {
+	if c.node == nil {
 		return ""
 	}
 	return c.kind.name
 }
 
-// Ident returns what Config.Ident gave, or "".
-func (c *Context) Ident() string {
-	if c == nil {
-		return ""
-	}
-	return c.ident
+// Ident returns what Config.Ident gave, or "". For a deleted context it is "" once its
+// place is another's.
+func (c Context) Ident() string {
+	ident, _ := c.look()
+	return ident
 }
 
 // Paths longer than this show where they begin and end.
@@ -95,36 +98,36 @@ const (
 
 // Path returns the names from the root to the context, like
 // server/conn[17]/request. Of a path of more than 32 names the middle is left
-// out. The path of nil is "(no context)". For a deleted context it is the one it
-// had. It costs a step for each context above, and allocates.
-func (c *Context) Path() string {
-	if c == nil {
+// out. The path of the zero Context is "(no context)". For a deleted context it is the one
+// it had, until its place, or one above, is another's: then it has the names below that. It
+// costs a step for each context above, and allocates.
+func (c Context) Path() string {
+	if c.node == nil {
 		return "(no context)"
 	}
 	depth := 0
-	for p := c; p != nil; p = p.parent.Load() {
+	for p := c; p.node != nil; _, p = p.look() {
 		depth++
 	}
 	segments := make([]string, 0, min(depth, pathHead+pathTail)+1)
 	i := 0 // from the end
-	for p := c; p != nil && i < depth; p = p.parent.Load() {
+	for p := c; p.node != nil && i < depth; i++ {
+		ident, above := p.look()
 		if depth <= pathHead+pathTail || i < pathTail || depth-i <= pathHead {
-			segments = append(segments, p.label())
+			segments = append(segments, label(p.kind.name, ident))
 		} else if i == pathTail {
 			segments = append(segments, "…")
 		}
-		i++
+		p = above
 	}
 	slices.Reverse(segments)
 	return strings.Join(segments, "/")
 }
 
 // label returns the context's part of a path.
-func (c *Context) label() string {
-	if c.kind == nil {
-		return "(zero)"
-	}
-	return label(c.kind.name, c.ident)
+func (c Context) label() string {
+	ident, _ := c.look()
+	return label(c.kind.name, ident)
 }
 
 func label(name, ident string) string {
@@ -135,16 +138,16 @@ func label(name, ident string) string {
 }
 
 // of names the context as the place of a misuse, or nothing if there is none.
-func (c *Context) of() string {
-	if c == nil {
+func (c Context) of() string {
+	if c.node == nil {
 		return ""
 	}
 	return " of " + c.Path()
 }
 
 // String describes the context in a line.
-func (c *Context) String() string {
-	if c == nil {
+func (c Context) String() string {
+	if c.node == nil {
 		return "no memory context"
 	}
 	return c.Stats().String()
@@ -157,8 +160,9 @@ func Names() iter.Seq[NameStats] {
 	return func(yield func(NameStats) bool) {
 		t := newTally()
 		for r := range Roots() {
-			r.Walk(func(c *Context, _ int) bool {
-				t.add(c, c.ledger.own())
+			r.Walk(func(c Context, _ int) bool {
+				own, _, _ := c.own()
+				t.add(c, own)
 				return true
 			})
 		}
@@ -182,8 +186,9 @@ func newTally() *tally {
 	kinds.by.Range(func(_, v any) bool {
 		k := v.(*kind)
 		t.at[k] = len(t.list)
+		created, deleted := k.nodes.counts()
 		t.list = append(t.list, NameStats{
-			Name: k.name, Created: k.created.Load(), Deleted: k.deleted.Load(), Abandoned: k.abandoned.Load(),
+			Name: k.name, Created: created, Deleted: deleted, Abandoned: k.abandoned.Load(),
 			Dropped: k.dropped.Load(), LimitErrors: k.limitErrors.Load(), Stale: stale.Count("arena", k.name),
 			Usage: Usage{HighWater: int(k.peak.Load())}, Warm: k.pool.Stats(),
 		})
@@ -193,14 +198,14 @@ func newTally() *tally {
 }
 
 // add adds a live context with what its arena has.
-func (t *tally) add(c *Context, own Usage) {
+func (t *tally) add(c Context, own Usage) {
 	at, known := t.at[c.kind]
 	if !known {
 		return // of a name that is newer than the tally
 	}
 	s := &t.list[at]
 	s.Live++
-	if c.state.Load() >= ended {
+	if c.is(ended) || c.is(ending) {
 		s.Held++
 	}
 	s.Bytes += own.Bytes

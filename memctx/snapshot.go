@@ -49,10 +49,10 @@ const (
 // row says how many of its children are not listed and what they have. Names
 // counts all of them. It costs some hundred nanoseconds for each context there is.
 // It may be called from any goroutine.
-func TakeSnapshot() *Snapshot { return snapshotOf(nil, listChildren) }
+func TakeSnapshot() *Snapshot { return snapshotOf(Context{}, listChildren) }
 
 // snapshotOf is TakeSnapshot of the contexts from c down, or of all.
-func snapshotOf(c *Context, children int) *Snapshot {
+func snapshotOf(c Context, children int) *Snapshot {
 	all := takeCensus(c)
 	names := newTally()
 	for i := range all.entries {
@@ -123,7 +123,7 @@ func (w *writer) list(room int) {
 	w.rows, w.full = []Row{}, false // not null in JSON, as the other lists
 	var labels []string
 	if len(w.all.entries) > 0 { // it may be a part of a tree
-		for p := w.all.entries[0].c.parent.Load(); p != nil; p = p.parent.Load() {
+		for _, p := w.all.entries[0].c.look(); p.node != nil; _, p = p.look() {
 			labels = append(labels, p.label())
 		}
 		slices.Reverse(labels)
@@ -176,7 +176,7 @@ func (w *writer) sum(entries []int, path string) Stats {
 		s.Total.Chunks += e.total.Chunks
 		s.Total.HighWater += e.total.HighWater
 		s.Contexts += e.contexts
-		if made := e.c.created.Wall(); made.Before(s.Created) {
+		if made := e.created.Wall(); made.Before(s.Created) {
 			oldest, s.Created = e.c, made
 		}
 	}

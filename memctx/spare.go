@@ -8,7 +8,7 @@ import (
 // spare has memory in which one of texts lies left to the garbage collector, instead
 // of used again, when c and the contexts below it end or are reset the next time. It
 // is for those who know that the texts are read after that. The caller has a lease.
-func (c *Context) spare(texts []string) {
+func (c Context) spare(texts []string) {
 	c.mu.Lock()
 	c.spared = &texts
 	children := c.children
@@ -18,11 +18,11 @@ func (c *Context) spare(texts []string) {
 	}
 	structure.Lock()
 	defer structure.Unlock()
-	c.members(false, func(x *Context) { x.spared = &texts })
+	c.members(false, func(x *node) { x.spared = &texts })
 }
 
-// holds reports whether one of the texts lies in the memory of a. Whoever takes that
+// lieIn reports whether one of the texts lies in the memory of a. Whoever takes that
 // back calls it, and no longer shares it.
-func holds(a *arena.Arena, texts *[]string) bool {
+func lieIn(a *arena.Arena, texts *[]string) bool {
 	return texts != nil && account.Holds(a, *texts)
 }

@@ -61,9 +61,10 @@ type NameStats struct {
 // Stats returns the context's numbers. It costs a step for each context below,
 // and none for what is allocated in them. It may be called from any goroutine;
 // while others are at work, each number is right for some moment of the call.
-// For a nil context they are zero.
-func (c *Context) Stats() Stats {
-	if c == nil {
+// For the zero Context they are zero, and for a deleted one
+// most of them, once its place is another's.
+func (c Context) Stats() Stats {
+	if c.node == nil {
 		return Stats{}
 	}
 	e := &takeCensus(c).entries[0]
@@ -73,19 +74,18 @@ func (c *Context) Stats() Stats {
 // stats returns what Stats does.
 func (e *entry) stats(path string) Stats {
 	c := e.c
-	s := Stats{
-		Name: c.Name(), Ident: c.ident, Path: path, Own: e.own, Total: e.total,
-		Limit: c.ledger.limit, Children: e.children, Contexts: e.contexts, Resets: c.resets.Load(),
-		Created: c.created.Wall(), Age: c.created.Age(),
+	s := Stats{Name: c.Name(), Path: path, Own: e.own, Total: e.total, Children: e.children, Contexts: e.contexts}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.holds() {
+		return s
 	}
+	s.Ident, s.Limit, s.Leases = c.settings.Ident, c.settings.Limit, c.leases
+	s.Resets, s.Created, s.Age = c.resets, c.created.Wall(), c.created.Age()
+	s.Deleted = c.is(ended) || c.is(ending)
 	c.ledger.acct.Lock()
 	s.Reserve = c.ledger.reserve
 	c.ledger.acct.Unlock()
-	c.mu.Lock()
-	s.Leases = c.leases
-	c.mu.Unlock()
-	st := c.state.Load()
-	s.Deleted = st == ended || st == ending
 	return s
 }
 

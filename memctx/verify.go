@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/haven-mem/haven/internal/account"
+	"github.com/haven-mem/haven/internal/leak"
 )
 
 // open describes the contexts that were neither deleted nor abandoned, or that a lease
 // still holds. It returns "" if there are none.
 func open() string {
-	all := takeCensus(nil)
+	all := takeCensus(Context{})
 	if len(all.entries) == 0 {
 		return ""
 	}
@@ -26,12 +27,22 @@ func open() string {
 		fmt.Fprintf(&b, "\n%v", e.stats(e.c.Path()))
 	}
 	for i := range all.entries {
-		if e := &all.entries[i]; e.c.site != nil {
-			fmt.Fprintf(&b, "\n%s was made at\n%s", e.c.Path(), e.c.site.Stack())
+		if e := &all.entries[i]; e.c.where() != nil {
+			fmt.Fprintf(&b, "\n%s was made at\n%s", e.c.Path(), e.c.where().Stack())
 			if i >= most {
 				break
 			}
 		}
 	}
 	return b.String()
+}
+
+// where returns where the context was made, if that was sampled.
+func (c Context) where() *leak.Site {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.holds() {
+		return nil
+	}
+	return c.site
 }

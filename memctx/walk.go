@@ -1,19 +1,23 @@
 package memctx
 
-import "iter"
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
 
 // Walk calls f for the context, at depth 0, and for all below it, each parent
 // before its children, and older children first. Where f returns false Walk
 // leaves out what is below. It sees the children that a context has when their
 // turn comes, and no lock is held while f runs, so f may do what it likes; what
 // it is given may have ended in the meantime. Walk may be called from any
-// goroutine. On a nil context it does nothing.
-func (c *Context) Walk(f func(c *Context, depth int) bool) {
-	if c == nil {
+// goroutine. On the zero Context it does nothing.
+func (c Context) Walk(f func(c Context, depth int) bool) {
+	if c.node == nil {
 		return
 	}
 	type place struct {
-		c     *Context
+		c     Context
 		depth int
 	}
 	for stack := []place{{c, 0}}; len(stack) > 0; {
@@ -24,8 +28,10 @@ func (c *Context) Walk(f func(c *Context, depth int) bool) {
 			continue
 		}
 		x.c.mu.Lock()
-		for y := x.c.first; y != nil; y = y.next { // the last one made in front
-			stack = append(stack, place{y, x.depth + 1})
+		if x.c.holds() {
+			for y := x.c.first; y != nil; y = y.next { // the last one made in front
+				stack = append(stack, place{y.handle(), x.depth + 1})
+			}
 		}
 		x.c.mu.Unlock()
 	}
@@ -35,19 +41,30 @@ func (c *Context) Walk(f func(c *Context, depth int) bool) {
 // made: those that were neither deleted nor abandoned, and deleted ones that a
 // lease holds. The list keeps none of them alive. A loop sees those there are
 // when it begins.
-func Roots() iter.Seq[*Context] {
-	return func(yield func(*Context) bool) {
-		for c := range roots.All() {
-			if c.inTree() && c.parent.Load() == nil && !yield(c) {
+func Roots() iter.Seq[Context] {
+	return func(yield func(Context) bool) {
+		type root struct {
+			c     Context
+			order uint64
+		}
+		var list []root
+		for n := range roots.All() {
+			n.mu.Lock()
+			list = append(list, root{n.handle(), n.watch.order})
+			n.mu.Unlock()
+		}
+		slices.SortFunc(list, func(a, b root) int { return cmp.Compare(a.order, b.order) })
+		for _, r := range list {
+			if r.c.isRoot() && !yield(r.c) {
 				return
 			}
 		}
 	}
 }
 
-// inTree reports whether the context has a place in a tree.
-func (c *Context) inTree() bool {
+// isRoot reports whether the context is at the top of a tree.
+func (c Context) isRoot() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.forsaken && c.state.Load() != gone
+	return c.holds() && !c.forsaken && !c.is(gone) && c.parent.Load() == nil
 }

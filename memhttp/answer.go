@@ -12,23 +12,26 @@ import (
 	"github.com/haven-mem/haven/memctx"
 )
 
-// An answer is the ResponseWriter of a request. It is there to know whether
-// something was written, which decides how a limit is answered, whether a Write
+// An answer is the ResponseWriter of a request, and has the request's scope. It is there to
+// know whether something was written, which decides how a limit is answered, whether a Write
 // broke off and whether the connection was hijacked, and to copy the header.
-type answer struct {
+type answer struct{ core }
+
+// core is what answers with all sets of optional interfaces have in common.
+type core struct {
 	below  http.ResponseWriter
+	copies copies // of the header
 	can    capability
-	scope  *scope.Scope[memctx.Context] // of the request's memory
-	copies copies                       // of the header
-	wrote  atomic.Bool                  // the header at least
-	unsure atomic.Bool                  // whether somebody still reads the request's memory
+	wrote  atomic.Bool                 // the header at least
+	unsure atomic.Bool                 // whether somebody still reads the request's memory
+	scope  scope.Scope[memctx.Context] // of the request's memory
 }
 
 // Header implements http.ResponseWriter.
-func (a *answer) Header() http.Header { return a.below.Header() }
+func (a *core) Header() http.Header { return a.below.Header() }
 
 // WriteHeader implements http.ResponseWriter.
-func (a *answer) WriteHeader(status int) {
+func (a *core) WriteHeader(status int) {
 	if status >= 200 || status == http.StatusSwitchingProtocols {
 		a.begin()
 	} else { // it is ahead of the answer
@@ -38,7 +41,7 @@ func (a *answer) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (a *answer) Write(p []byte) (int, error) {
+func (a *core) Write(p []byte) (int, error) {
 	a.begin()
 	n, err := a.below.Write(p)
 	a.check(err)
@@ -46,7 +49,7 @@ func (a *answer) Write(p []byte) (int, error) {
 }
 
 // WriteString implements io.StringWriter.
-func (a *answer) WriteString(s string) (int, error) {
+func (a *core) WriteString(s string) (int, error) {
 	a.begin()
 	n, err := io.WriteString(a.below, s)
 	a.check(err)
@@ -54,7 +57,7 @@ func (a *answer) WriteString(s string) (int, error) {
 }
 
 // FlushError is what http.ResponseController calls for Flush.
-func (a *answer) FlushError() error {
+func (a *core) FlushError() error {
 	if a.can&flushes == 0 {
 		return http.ErrNotSupported
 	}
@@ -66,10 +69,10 @@ func (a *answer) FlushError() error {
 
 // Unwrap is for http.ResponseController, whose deadlines and full duplex mode are
 // those of the writer below.
-func (a *answer) Unwrap() http.ResponseWriter { return a.below }
+func (a *core) Unwrap() http.ResponseWriter { return a.below }
 
 // begin is called before the header is written.
-func (a *answer) begin() {
+func (a *core) begin() {
 	if !a.wrote.Load() {
 		a.keepHeader()
 		a.wrote.Store(true)
@@ -78,7 +81,7 @@ func (a *answer) begin() {
 
 // check looks at the error of a write. net/http's HTTP/2 server gives up waiting
 // when the stream ends, while the connection's writer may have the bytes still.
-func (a *answer) check(err error) {
+func (a *core) check(err error) {
 	if err != nil && err != http.ErrBodyNotAllowed {
 		a.unsure.Store(true)
 	}
@@ -88,7 +91,7 @@ func (a *answer) check(err error) {
 // read it later. It is called before it is written and, since trailers come after
 // that, when the handler has returned. A header that the memory was not there for
 // stays as it is.
-func (a *answer) keepHeader() {
+func (a *core) keepHeader() {
 	if a.scope.Asked() {
 		a.copies.own(a.below.Header())
 	}
@@ -108,21 +111,14 @@ const (
 // that the one below has.
 func (a *answer) writer() http.ResponseWriter {
 	a.can = capabilities(a.below)
+	switch a.can {
+	case flushes | hijacks | readsFrom:
+		return (*http1)(a)
+	case flushes | pushes:
+		return (*http2)(a)
+	}
 	f, h, p, r := flusher{a}, hijacker{a}, pusher{a}, readerFrom{a}
 	switch a.can {
-	case flushes | hijacks | readsFrom: // net/http, HTTP/1
-		return struct {
-			*answer
-			flusher
-			hijacker
-			readerFrom
-		}{a, f, h, r}
-	case flushes | pushes: // net/http, HTTP/2
-		return struct {
-			*answer
-			flusher
-			pusher
-		}{a, f, p}
 	case pushes: // http.TimeoutHandler
 		return struct {
 			*answer
@@ -230,6 +226,20 @@ func capabilities(w http.ResponseWriter) capability {
 		}
 		w = u.Unwrap()
 	}
+}
+
+// http1 and http2 are answers to net/http's own servers, which cost no piece of Go's heap.
+type (
+	http1 answer
+	http2 answer
+)
+
+func (a *http1) Flush()                                       { a.FlushError() }
+func (a *http1) Hijack() (net.Conn, *bufio.ReadWriter, error) { return hijacker{(*answer)(a)}.Hijack() }
+func (a *http1) ReadFrom(src io.Reader) (int64, error)        { return readerFrom{(*answer)(a)}.ReadFrom(src) }
+func (a *http2) Flush()                                       { a.FlushError() }
+func (a *http2) Push(target string, opts *http.PushOptions) error {
+	return pusher{(*answer)(a)}.Push(target, opts)
 }
 
 type (

@@ -17,7 +17,7 @@ type Config struct {
 	// outlive the server: delete it when Shutdown or Close has returned. Handlers that
 	// still run keep their requests' memory until they return, though not that of
 	// contexts they made below.
-	Parent *memctx.Context
+	Parent memctx.Context
 
 	// RequestLimit bounds the bytes that each request takes in chunks. 0 means no bound but
 	// those above; it must not be negative.
@@ -32,10 +32,24 @@ type Config struct {
 	// limit. 0 means 413 for its own limit and 503 for one above it.
 	LimitStatus int
 
+	// FirstChunk and Retain are those of memctx.Config, for the arenas of requests.
+	FirstChunk, Retain int
+
+	// Route returns the name of a request's memory context, that is, what kind of work it is:
+	// requests of one name share warm arenas, and reports, stale pointers and metrics name
+	// it. It is called for each request, maybe by several goroutines, before the handler; if it
+	// panics, so does the request's handler. "" is the name "request". A handler tells 256
+	// names apart; what has another after that is a "request", too. So it returns a
+	// route, not a path or an identity.
+	//
+	// nil means the pattern that http.ServeMux has chosen: one outside of Handler or, if the
+	// wrapped handler is an http.ServeMux itself, that one, which then looks twice. With another
+	// router, or with something between, all are requests without a Route.
+	Route func(*http.Request) string
+
 	// Ident returns what tells requests apart in paths and reports. It is called for each
-	// request, maybe by several goroutines, before the handler. nil means the pattern that
-	// http.ServeMux has chosen, if Handler is inside of one, or else the path of the URL,
-	// at most 64 bytes of it.
+	// request, maybe by several goroutines, before the handler. nil means the path of
+	// the URL, at most 64 bytes of it.
 	Ident func(*http.Request) string
 }
 
@@ -48,8 +62,10 @@ func configOf(function string, given []Config) Config {
 	if c.LimitStatus != 0 && (c.LimitStatus < 400 || c.LimitStatus > 599) {
 		panic(fmt.Sprintf("%s is %d: want the status of an error, 400 to 599, or 0 (the default)", field("LimitStatus"), c.LimitStatus))
 	}
+	config.AtLeast(field("FirstChunk"), c.FirstChunk, 0, "a number of bytes, 0 (the default) or more")
+	config.AtLeast(field("Retain"), c.Retain, -1, "a number of bytes, 0 (the default), or -1 (nothing)")
 	if c.Ident == nil {
-		c.Ident = route
+		c.Ident = path
 	}
 	return c
 }
@@ -57,11 +73,11 @@ func configOf(function string, given []Config) Config {
 // maxIdent bounds what a request keeps of its URL, which the client chooses.
 const maxIdent = 64
 
-// route is the default of Ident.
-func route(r *http.Request) string {
-	if r.Pattern != "" {
-		return r.Pattern
-	}
+// pattern is the default of Route.
+func pattern(r *http.Request) string { return r.Pattern }
+
+// path is the default of Ident.
+func path(r *http.Request) string {
 	if r.URL == nil {
 		return ""
 	}

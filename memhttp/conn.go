@@ -12,7 +12,7 @@ import (
 )
 
 // Wrap makes srv open a memory context "conn" for each connection, with its remote
-// address as ident, and below it one "request" for each request, as [Handler]
+// address as ident, and below it one for each request, as [Handler]
 // does. It puts itself around the server's Handler (http.DefaultServeMux if there
 // is none), ConnContext and ConnState, so those are set before, and not after.
 // Call it once, before the server serves. With an httptest.Server it is called on
@@ -32,10 +32,12 @@ func Wrap(srv *http.Server, conf ...Config) {
 	if h, ok := srv.Handler.(*handler); ok && h.server {
 		panic(fmt.Sprintf("memhttp: Wrap of the server for %q, which is wrapped", srv.Addr))
 	}
-	h := &handler{next: srv.Handler, conf: configOf("Wrap", conf), server: true}
-	if h.next == nil {
-		h.next = http.DefaultServeMux
+	next := srv.Handler
+	if next == nil {
+		next = http.DefaultServeMux
 	}
+	h := newHandler(next, configOf("Wrap", conf))
+	h.server = true
 	srv.Handler = h
 	s := &conns{conf: &h.conf}
 	connContext, connState := srv.ConnContext, srv.ConnState

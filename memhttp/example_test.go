@@ -58,7 +58,7 @@ func ExampleHandler() {
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("GET", "/search?q=arena", nil))
 	fmt.Println(w.Body)
-	// Output: http/request[GET /search]
+	// Output: http/GET /search[/search]
 }
 
 // A goroutine that goes on after the answer takes a lease.

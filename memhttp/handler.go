@@ -5,13 +5,13 @@ import (
 
 	"github.com/haven-mem/haven/internal/check"
 	"github.com/haven-mem/haven/internal/request"
-	"github.com/haven-mem/haven/internal/scope"
 	"github.com/haven-mem/haven/memctx"
 )
 
-// Handler returns a handler that opens a memory context "request" for each request
+// Handler returns a handler that opens a memory context for each request
 // and ends it when next has returned; next finds it with [memctx.FromContext] of
-// the request's context.Context, and must not delete it.
+// the request's context.Context, and must not delete it. Its name is that of the route, see
+// Config.Route.
 //
 // The context is made below the one that the request's context.Context carries (of
 // the connection, if the server went through [Wrap]; of another Handler outside of
@@ -22,9 +22,7 @@ import (
 // http.Flusher, http.Hijacker, http.Pusher and io.ReaderFrom if what is below it
 // is, and has Unwrap for http.ResponseController. It is no http.CloseNotifier.
 //
-// For each request it costs some 600 ns, and 950 bytes in 6 pieces of Go's heap; a
-// context of its own at the top, where there is no connection and no parent, costs
-// as much again at times.
+// For what each request costs see the package's documentation.
 //
 // In the check build a fault in next, while it runs and on its goroutine, is a panic. If
 // a panic comes from released memory, package check reports it, with the method and the
@@ -35,44 +33,61 @@ func Handler(next http.Handler, conf ...Config) http.Handler {
 	if next == nil {
 		panic("memhttp: Handler(nil)")
 	}
-	return &handler{next: next, conf: configOf("Handler", conf)}
+	return newHandler(next, configOf("Handler", conf))
+}
+
+func newHandler(next http.Handler, conf Config) *handler {
+	h := &handler{next: next, conf: conf}
+	if h.conf.Route == nil {
+		h.conf.Route = pattern
+		if mux, ok := next.(*http.ServeMux); ok {
+			h.conf.Route = func(r *http.Request) string {
+				_, pattern := mux.Handler(r)
+				return pattern
+			}
+		}
+	}
+	return h
 }
 
 type handler struct {
 	next   http.Handler
 	conf   Config
+	routes request.Names
 	server bool // put in by Wrap
 }
 
 // root is above the contexts of those who name no parent.
 var root = request.Root{Name: "http"}
 
-// An exchange is a request with its answer.
+// An exchange is a request with its answer, in one piece of Go's heap: whoever keeps a part
+// of it over the end has it to himself. It takes 512 bytes: what is larger costs twice as much.
 type exchange struct {
-	request check.Only[*http.Request] // that the handler got
+	answer
+	request http.Request // that the handler got
 	handler *handler
-	scope   scope.Scope[memctx.Context] // the request's context.Context
 	place   request.Place
-	answer  answer
-	proto   int  // major version
-	whole   bool // the handler returned
+	proto   uint8 // major version
+	whole   bool  // the handler returned
 }
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{handler: h, proto: r.ProtoMajor}
-	x.answer.below, x.answer.scope = w, &x.scope
-	x.scope.Context = r.Context()
-	ident := h.conf.Ident(r)
-	x.place = request.Find(r.Context(), h.conf.Parent, &root)
-	x.scope.Carry(x.place.Child("request", memctx.Config{Ident: ident, Limit: h.conf.RequestLimit}))
-	req := r.WithContext(&x.scope)
+	conf := memctx.Config{Limit: h.conf.RequestLimit, FirstChunk: h.conf.FirstChunk, Retain: h.conf.Retain}
+	name := h.routes.Of(h.conf.Route(r), "request")
+	conf.Ident = h.conf.Ident(r)
+	x := &exchange{handler: h, proto: uint8(r.ProtoMajor)}
+	x.below = w
+	ctx := r.Context()
+	x.scope.Context = ctx
+	x.place = request.Find(ctx, h.conf.Parent, &root)
+	x.place.Open(x.scope.Carry(), name, conf)
+	x.request = *r.WithContext(&x.scope) // which is inlined, so that there is no other copy on the heap
 	if check.Enabled {
-		*x.request.Get() = req
 		defer request.FaultsPanic()()
 	}
 	defer x.close()
-	h.next.ServeHTTP(x.answer.writer(), req)
+	h.next.ServeHTTP(x.writer(), &x.request)
 	x.whole = true
 }
 
@@ -80,16 +95,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // deferred itself, since it recovers.
 func (x *exchange) close() {
 	if x.whole {
-		sure := !x.scope.Close() && !x.answer.unsure.Load() && x.scope.Err() == nil
+		sure := !x.scope.Close() && !x.unsure.Load() && x.scope.Err() == nil
 		if sure {
-			x.answer.keepHeader()
+			x.keepHeader()
 		}
 		x.place.End(x.scope.Carried(), sure)
 		return
 	}
 	v := recover()
 	if check.Enabled {
-		request.Explain(v, func() string { return served(*x.request.Get()) })
+		request.Explain(v, func() string { return served(&x.request) })
 	}
 	x.scope.Close()
 	x.place.End(x.scope.Carried(), false)

@@ -15,16 +15,16 @@ func (x *exchange) fail(v any) {
 		panic(v)
 	}
 	status := http.StatusRequestEntityTooLarge
-	if request.Above(limit, x.scope.Carried()) {
+	if request.Above(limit, *x.scope.Carried()) {
 		status = http.StatusServiceUnavailable
 	}
 	if s := x.handler.conf.LimitStatus; s != 0 {
 		status = s
 	}
-	if x.answer.wrote.Load() || x.answer.unsure.Load() {
+	if x.wrote.Load() || x.unsure.Load() {
 		panic(http.ErrAbortHandler)
 	}
-	w := x.answer.below
+	w := x.below
 	h := w.Header()
 	for _, k := range []string{"Content-Encoding", "Etag", "Last-Modified", "Cache-Control", "Trailer"} {
 		h.Del(k) // as they are of the answer that there was to be

@@ -14,7 +14,7 @@
 //
 // A handler finds its context with memctx.FromContext(ctx), and passes it or its
 // arena on as a parameter. In a report the tree looks like
-// grpc/conn[127.0.0.1:53412]/rpc[/haven.Search/Query].
+// grpc/conn[127.0.0.1:53412]//haven.Search/Query.
 //
 // A stats.Handler opens and ends the context, not an interceptor: an interceptor
 // returns before gRPC marshals the reply, so memory that it took back would serve

@@ -20,7 +20,7 @@ import (
 func ExampleNewStatsHandler() {
 	look := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		mc := memctx.FromContext(ctx)
-		fmt.Println(mc.Name(), mc.Ident(), "with at most", mc.Stats().Limit, "bytes")
+		fmt.Println(mc.Name(), "with at most", mc.Stats().Limit, "bytes")
 		return handler(ctx, req)
 	}
 	server := grpc.NewServer(
@@ -44,5 +44,5 @@ func ExampleNewStatsHandler() {
 	if _, err := healthpb.NewHealthClient(client).Check(context.Background(), &healthpb.HealthCheckRequest{}); err != nil {
 		log.Fatal(err)
 	}
-	// Output: rpc /grpc.health.v1.Health/Check with at most 16777216 bytes
+	// Output: /grpc.health.v1.Health/Check with at most 16777216 bytes
 }

@@ -102,7 +102,7 @@ func (g *guard) doubt() {
 // is like inside.
 func (g *guard) exhausted(limit *arena.LimitError) error {
 	text := "memory limit of the RPC"
-	if r := rpcOf(g.ctx); r != nil && r.begun && request.Above(limit, r.scope.Carried()) {
+	if r := rpcOf(g.ctx); r != nil && r.begun && request.Above(limit, *r.scope.Carried()) {
 		text = "memory limit of the server"
 	}
 	return status.Error(codes.ResourceExhausted, text)

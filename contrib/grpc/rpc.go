@@ -63,7 +63,12 @@ func (r *rpc) begin(s *stats.Begin) {
 	}
 	r.manyIn, r.manyOut = s.IsClientStream, s.IsServerStream
 	r.place = request.Find(r.scope.Context, r.handler.conf.Parent, &root)
-	r.scope.Carry(r.place.Child("rpc", memctx.Config{Ident: r.method, Limit: r.handler.conf.RPCLimit}))
+	conf := memctx.Config{Limit: r.handler.conf.RPCLimit}
+	name := r.handler.methods.Of(r.method, "rpc")
+	if name == "rpc" {
+		conf.Ident = r.method
+	}
+	r.place.Open(r.scope.Carry(), name, conf)
 	r.begun = true
 }
 
@@ -102,24 +107,25 @@ func (r *rpc) end(ctx context.Context, err error) {
 // the handler and the stats.Handlers after this one, which look at a message after
 // SendMsg, find it cleared if it lies in this memory.
 //
-// EachMessage returns nil, which stands for Go's heap, if ctx is of no RPC, or of
+// EachMessage returns the zero Context, which stands for Go's heap, if ctx is of no RPC, or of
 // one that has ended. In a unary RPC nothing is reset.
-func EachMessage(ctx context.Context) *memctx.Context {
+func EachMessage(ctx context.Context) (none memctx.Context) {
 	r := rpcOf(ctx)
 	if r == nil || !r.begun {
-		return nil
+		return none
 	}
 	mc := r.scope.For(ctx)
-	if mc == nil {
-		return nil
+	if mc == none {
+		return none
 	}
 	if m := r.message.Load(); m != nil {
-		return m
+		return *m
 	}
-	r.within = request.Find(r, nil, &root)
-	m := r.within.Child("message", memctx.Config{})
+	r.within = request.Find(r, none, &root)
+	m := new(memctx.Context)
+	r.within.Open(m, "message", memctx.Config{})
 	r.message.Store(m)
-	return m
+	return *m
 }
 
 func (r *rpc) received() {

@@ -14,8 +14,10 @@ var root = request.Root{Name: "grpc"}
 
 // NewStatsHandler returns a stats.Handler that opens a memory context "conn" for
 // each connection of a server, with the remote address as ident, and below it one
-// "rpc" for each RPC, with the method as ident, and ends them when gRPC reports
-// their end. A handler finds its own with memctx.FromContext(ctx), and must not
+// for each RPC, named by the full method, and ends them when gRPC reports
+// their end. It tells 256 methods apart, for clients may make them up where a server has an
+// UnknownServiceHandler: an RPC of another is "rpc", with the method as ident. A handler
+// finds its own with memctx.FromContext(ctx), and must not
 // delete it; the connection's context is its parent. In a server behind net/http
 // (ServeHTTP of grpc.Server) each request counts as a connection.
 //
@@ -31,10 +33,13 @@ var root = request.Root{Name: "grpc"}
 // anybody asked for the memory, a copy of the header metadata.
 // NewStatsHandler panics if a setting is out of its range.
 func NewStatsHandler(conf ...Config) stats.Handler {
-	return &handler{configOf(conf)}
+	return &handler{conf: configOf(conf)}
 }
 
-type handler struct{ conf Config }
+type handler struct {
+	conf    Config
+	methods request.Names
+}
 
 // A conn is a connection, of a server once it has begun.
 type conn struct {

@@ -36,6 +36,9 @@ var (
 	// nil p that of before stays.
 	Attach func(arena any, p Payer, made *leak.Site)
 
+	// Configure sets what arena.Config has by these names, from now on.
+	Configure func(arena any, firstChunk, retain int)
+
 	// Leave is a Reset after which none of the memory is used again: the garbage
 	// collector takes it once nothing refers to it.
 	Leave func(arena any)

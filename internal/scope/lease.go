@@ -1,8 +1,8 @@
 package scope
 
 // Package memctx sets these. They are for those who learn of the end of what they
-// opened by themselves, and may be late: a *memctx.Context may have ended with one
-// above it.
+// opened by themselves, and may be late: a context may have ended with one above it. What
+// they take is the address of a memctx.Context.
 var (
 	// Retain takes a lease of a context and reports true, unless the context has
 	// come to its end, where the method Retain panics.

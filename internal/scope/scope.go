@@ -27,7 +27,7 @@ type Key struct{}
 type Scope[T any] struct {
 	context.Context
 
-	carried *T
+	carried T
 	done    <-chan struct{} // of Context
 	asked   atomic.Bool
 	closed  atomic.Bool // written with mu held
@@ -37,9 +37,9 @@ type Scope[T any] struct {
 	seen atomic.Pointer[sighting]
 
 	mu    sync.Mutex
-	count int  // of sightings
-	room  int  // count at which those that are over are dropped
-	late  bool // a sighting that was dropped told enough
+	count int32 // of sightings
+	room  int32 // count at which those that are over are dropped
+	late  bool  // a sighting that was dropped told enough
 }
 
 // A sighting is a context that was asked. The list it is in does not change.
@@ -49,14 +49,14 @@ type sighting struct {
 	next *sighting
 }
 
-// Carry makes s carry v.
-func (s *Scope[T]) Carry(v *T) {
-	s.carried = v
+// Carry begins the scope, and returns where to put what it carries.
+func (s *Scope[T]) Carry() *T {
 	s.done = s.Done()
+	return &s.carried
 }
 
-// Carried returns what s carries, also after Close.
-func (s *Scope[T]) Carried() *T { return s.carried }
+// Carried returns where what s carries is, also after Close.
+func (s *Scope[T]) Carried() *T { return &s.carried }
 
 // Value implements context.Context.
 func (s *Scope[T]) Value(key any) any {
@@ -67,15 +67,15 @@ func (s *Scope[T]) Value(key any) any {
 }
 
 // For returns what s carries to the code that has ctx, which is s or derived from
-// it, and nil once s is closed. It may be called from any goroutine.
-func (s *Scope[T]) For(ctx context.Context) *T {
+// it, and the zero T once s is closed. It may be called from any goroutine.
+func (s *Scope[T]) For(ctx context.Context) (v T) {
 	if !s.asked.Load() { // which spares the processors a shared write
 		s.asked.Store(true)
 	}
 	done := ctx.Done()
 	if done == s.done {
 		if s.closed.Load() {
-			return nil
+			return v
 		}
 		return s.carried
 	}
@@ -86,7 +86,7 @@ func (s *Scope[T]) For(ctx context.Context) *T {
 func (s *Scope[T]) Asked() bool { return s.asked.Load() }
 
 // sight is For of a context that ends at another time than s.
-func (s *Scope[T]) sight(ctx context.Context, done <-chan struct{}) *T {
+func (s *Scope[T]) sight(ctx context.Context, done <-chan struct{}) (v T) {
 	for x := s.seen.Load(); x != nil; x = x.next {
 		if x.done == done {
 			return s.carried
@@ -95,7 +95,7 @@ func (s *Scope[T]) sight(ctx context.Context, done <-chan struct{}) *T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed.Load() {
-		return nil
+		return v
 	}
 	if s.count >= s.room {
 		s.prune()
@@ -109,7 +109,7 @@ func (s *Scope[T]) sight(ctx context.Context, done <-chan struct{}) *T {
 // derives contexts in a loop keeps those alone that are in use. s.mu is held.
 func (s *Scope[T]) prune() {
 	var live *sighting
-	n := 0
+	n := int32(0)
 	for x := s.seen.Load(); x != nil; x = x.next {
 		if x.outlives() {
 			s.late = true
@@ -128,7 +128,7 @@ func (x *sighting) outlives() bool {
 	return x.done == nil || errors.Is(x.ctx.Err(), context.DeadlineExceeded)
 }
 
-// Close ends the scope: from now on For returns nil. It reports whether somebody
+// Close ends the scope: from now on For returns the zero T. It reports whether somebody
 // who was given what s carries may still use it, as far as that shows.
 func (s *Scope[T]) Close() (late bool) {
 	s.mu.Lock()

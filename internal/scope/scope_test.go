@@ -12,10 +12,10 @@ import (
 )
 
 // open returns a scope below ctx and what it carries.
-func open(ctx context.Context) (*scope.Scope[int], *int) {
-	s := &scope.Scope[int]{Context: ctx}
+func open(ctx context.Context) (*scope.Scope[*int], *int) {
+	s := &scope.Scope[*int]{Context: ctx}
 	v := new(int)
-	s.Carry(v)
+	*s.Carry() = v
 	return s, v
 }
 
@@ -74,7 +74,7 @@ func TestLate(t *testing.T) {
 		if got := s.For(ctx); got != nil {
 			t.Errorf("%s: got %v after Close", c.what, got)
 		}
-		if s.Carried() != v {
+		if *s.Carried() != v {
 			t.Errorf("%s: carried is lost", c.what)
 		}
 	}
