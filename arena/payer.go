@@ -13,8 +13,8 @@ import (
 func init() {
 	account.Attach = func(a any, p account.Payer, made *leak.Site) { a.(*Arena).attach(p, made) }
 	account.Configure = func(a any, firstChunk, retain int) {
-		x := a.(*Arena)
-		x.first, x.retain = firstChunk, retain
+		r := a.(*Arena).makeRare()
+		r.first, r.retain = firstChunk, retain
 	}
 	account.Leave = func(a any) { a.(*Arena).leave() }
 	account.Holds = func(a any, texts []string) bool { return a.(*Arena).holds(texts) }

@@ -4,7 +4,7 @@
 // Use it in servers whose handlers make many objects for each request. Do not use
 // it for values that outlive the request: a cache's entries, what another
 // goroutine finishes later, unless that takes a lease. A handler that allocates
-// little gains nothing: see the cost of [Handler].
+// little gains nothing, see below.
 //
 //	srv := &http.Server{Addr: ":8080"}
 //	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -16,7 +16,19 @@
 //	log.Fatal(srv.ListenAndServe())
 //
 // From the handler on, pass the context or its arena as a parameter. In a report
-// the tree looks like http/conn[127.0.0.1:53412]/request[/search].
+// the tree looks like http/conn[127.0.0.1:53412]/request[/search], or, with an
+// http.ServeMux, like http/conn[127.0.0.1:53412]/GET /search[/search]: the name of a request
+// is its route. So a login does not get the warm arena of an export, and reports, stale
+// pointers and metrics name the route. See Config.Route.
+//
+// # When it pays
+//
+// A request costs one piece of Go's heap, of 512 bytes, and some 280 ns if its handler does
+// not ask for memory, 450 if it does; two more pieces and 200 ns copy the header that such a
+// handler sets; an http.ServeMux inside of Handler, which is asked twice, 150. On the machine
+// where that was measured objects of 48 bytes in the arena, without a header, are faster than
+// those of Go's heap from 25 for each request on. A handler that makes fewer saves
+// collections, not time.
 //
 // # The end of a request
 //

@@ -235,7 +235,7 @@ func Register(w Workload) {
 // then those of slabs and pools, each from the smallest program to the largest.
 // Names that are not in it come last, by name.
 var order = []string{
-	"sizes", "tree", "chain", "fresh", "small", "request", "types", "uneven", "spike", "kept", "routes", "resident", "jsontree", "reset", "append", "shared",
+	"sizes", "tree", "chain", "fresh", "small", "request", "types", "uneven", "spike", "kept", "routes", "resident", "jsontree", "reset", "append", "shared", "contexts",
 	"slabpair", "transfer", "churn", "payment", "burst", "handles",
 }
 

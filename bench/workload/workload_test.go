@@ -80,7 +80,7 @@ func TestAllWorkloadsAreThere(t *testing.T) {
 	for _, w := range workload.All() {
 		names = append(names, w.Name)
 	}
-	want := []string{"sizes", "tree", "chain", "fresh", "small", "request", "types", "uneven", "spike", "kept", "routes", "resident", "jsontree", "reset", "append", "shared",
+	want := []string{"sizes", "tree", "chain", "fresh", "small", "request", "types", "uneven", "spike", "kept", "routes", "resident", "jsontree", "reset", "append", "shared", "contexts",
 		"slabpair", "transfer", "churn", "payment", "burst", "handles"}
 	if !slices.Equal(names, want) {
 		t.Errorf("workloads %v, want %v", names, want)
