@@ -199,7 +199,7 @@ func TestViews(t *testing.T) {
 func TestMemory(t *testing.T) {
 	requests := func() (n memctx.NameStats) {
 		for s := range memctx.Names() {
-			if s.Name == "request" {
+			if s.Name == "POST /orders" {
 				n = s
 			}
 		}
