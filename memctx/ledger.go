@@ -48,8 +48,9 @@ func (x *ledger) open(conf *Config) {
 	x.own.HighWater, x.totalPeak = 0, 0
 }
 
-// atRest reports whether nobody has to do with the ledger of a context that is gone.
-func (x *ledger) atRest() bool { return x.total == 0 && x.claim == nil && !x.claimed.Load() }
+// atRest reports whether nobody has to do with the ledger of a context that is gone. Where
+// there were claims, they may be settled meanwhile, so that is asked first.
+func (x *ledger) atRest() bool { return !x.claimed.Load() && x.claim == nil && x.total == 0 }
 
 // bound returns the account to which a child passes on. c.mu is held, since that
 // is what keeps SetParent from changing it.
