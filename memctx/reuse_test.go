@@ -227,3 +227,37 @@ func TestArenaConfig(t *testing.T) {
 		t.Error("nothing is kept")
 	}
 }
+
+// A context with a limit is charged for its own arena and for what is below it at once: the
+// sums are right.
+func TestArenaComesWhileBelowIsCharged(t *testing.T) {
+	testkit.NeedsReuse(t)
+	name := freshName("limited")
+	warm := memctx.New(name)
+	arena.MakeSlice[byte](warm.Arena(), 5000, 5000)
+	warm.Delete()
+	for range 300 {
+		c := memctx.New(name, memctx.Config{Limit: 1 << 30})
+		var wg sync.WaitGroup
+		for range 2 {
+			below := c.Child("below")
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for range 20 {
+					arena.MakeSlice[byte](below.Arena(), 5000, 5000)
+					below.Arena().Reset()
+					below.Arena().Trim(0)
+				}
+				below.Delete()
+			}()
+		}
+		c.Arena()
+		wg.Wait()
+		if got, want := memctx.Taken(c), c.Arena().Stats().Reserved; got != want {
+			t.Fatalf("%d bytes are taken, want %d", got, want)
+		}
+		checkAll(t, c)
+		c.Delete()
+	}
+}
