@@ -234,30 +234,47 @@ func TestArenaComesWhileBelowIsCharged(t *testing.T) {
 	testkit.NeedsReuse(t)
 	name := freshName("limited")
 	warm := memctx.New(name)
-	arena.MakeSlice[byte](warm.Arena(), 5000, 5000)
+	arena.New[[50]int](warm.Arena())
 	warm.Delete()
+	charged := 0
 	for range 300 {
 		c := memctx.New(name, memctx.Config{Limit: 1 << 30})
 		var wg sync.WaitGroup
+		at, stop := make(chan bool), make(chan bool)
 		for range 2 {
 			below := c.Child("below")
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				for range 20 {
+				defer below.Delete()
+				for {
 					arena.MakeSlice[byte](below.Arena(), 5000, 5000)
 					below.Arena().Reset()
 					below.Arena().Trim(0)
+					select {
+					case <-stop:
+						return
+					case at <- true:
+					default:
+					}
 				}
-				below.Delete()
 			}()
 		}
-		c.Arena()
+		<-at
+		<-at
+		if c.Arena().Stats().Reserved > 0 {
+			charged++
+		}
+		arena.New[[50]int](c.Arena()) // or the next one finds nothing after a while
+		close(stop)
 		wg.Wait()
 		if got, want := memctx.Taken(c), c.Arena().Stats().Reserved; got != want {
 			t.Fatalf("%d bytes are taken, want %d", got, want)
 		}
 		checkAll(t, c)
 		c.Delete()
+	}
+	if charged < 100 {
+		t.Errorf("%d of 300 contexts had a warm arena", charged)
 	}
 }
