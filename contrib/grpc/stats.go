@@ -29,7 +29,7 @@ var root = request.Root{Name: "grpc"}
 // method is not known there is no Begin, and no end either. Interceptors and
 // stats.Handlers that come later see it as well.
 //
-// For each RPC it costs some 400 ns, and 220 bytes in a piece of Go's heap, and, if
+// For each RPC it costs some 550 ns, and 220 bytes in 2 pieces of Go's heap, and, if
 // anybody asked for the memory, a copy of the header metadata.
 // NewStatsHandler panics if a setting is out of its range.
 func NewStatsHandler(conf ...Config) stats.Handler {
