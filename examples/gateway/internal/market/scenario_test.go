@@ -117,7 +117,7 @@ func TestFull(t *testing.T) {
 func TestRequestLimit(t *testing.T) {
 	const makers = 200
 	outcomes := map[string]int{}
-	for limit := 512; limit < 64<<10; limit += 512 {
+	for limit := 64; limit < 32<<10; limit += 64 {
 		m := newNumbered(market.NewHaven(directory, 2*makers))
 		var fill []market.Instruction
 		for range makers {
