@@ -49,7 +49,7 @@ func Example_practice() {
 
 // showTree prints what WriteReport does of c and what is below it, but for times, high water
 // and the ranking.
-func showTree(c memctx.Context) {
+func showTree(c *memctx.Context) {
 	var b strings.Builder
 	if err := memctx.WriteReport(&b, memctx.ReportOptions{Of: c}); err != nil {
 		fmt.Println(err)

@@ -167,15 +167,20 @@ var zeros = []struct {
 			return panics(func() { l.Get() })
 		}}},
 	{"memctx.Context",
-		claim{"no context: its Arena is nil, Go's heap, its children are zero, Bump is nil, all else does nothing", func() bool {
-			var c memctx.Context
+		claim{"as nil", func() bool {
+			c := new(memctx.Context)
+			c.Delete()
+			return c.Arena() == nil && c.Child("x") == nil && c.Parent() == nil && c.String() == (*memctx.Context)(nil).String()
+		}},
+		claim{"no context: its Arena is nil, Go's heap, its children are nil, Bump is nil, all else does nothing", func() bool {
+			var c *memctx.Context
 			p := arena.New[number](c.Arena())
 			c.OnReset(func() { panic("called") })
 			c.Reset()
 			c.Delete()
 			c.Abandon()
-			return c.Arena() == nil && c.Bump() == nil && c.Child("x") == (memctx.Context{}) && p.n == 0
-		}}, none},
+			return c.Arena() == nil && c.Bump() == nil && c.Child("x") == nil && p.n == 0
+		}}},
 	{"shape.Shape",
 		claim{"of no type: its size is 0", func() bool { return shape.Shape{}.Size() == 0 }}, none},
 }

@@ -89,6 +89,7 @@ func TestEmptyArena(t *testing.T) {
 // TestSteadyStateDoesNotAllocate is about Reset.
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	testkit.NeedsReuse(t)
+	testkit.NeedsExactAllocs(t)
 	var a bump.Arena
 	round := func() {
 		for range 1000 {

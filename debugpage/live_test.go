@@ -33,7 +33,7 @@ func TestLive(t *testing.T) {
 	}
 	found := 0
 	for _, r := range s.Contexts {
-		for _, c := range []memctx.Context{server, conn} {
+		for _, c := range []*memctx.Context{server, conn} {
 			if want := c.Stats(); r.Path == want.Path {
 				found++
 				want.Age, want.Created = r.Age, r.Created

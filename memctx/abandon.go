@@ -15,22 +15,23 @@ import (
 //
 // What the contexts have of the limits above stays taken until the garbage
 // collector finds that nothing refers to them. Abandon may be called from any
-// goroutine, also while another uses the context. On the zero Context it does nothing.
+// goroutine, also while another uses the context. On a nil Context it does nothing.
 // On an abandoned one it only keeps the Delete of a context above from ending it.
 // It panics after Delete, unless there is a lease.
-func (c Context) Abandon() {
+func (mc *Context) Abandon() {
+	c := mc.ref()
 	if c.node == nil {
 		return
 	}
-	p := c.leaveTree()
-	if p.node != nil { // and may have waited for c alone
-		p.endUnheld(nil)
+	above := c.leaveTree()
+	if above.node != nil { // and may have waited for c alone
+		above.endUnheld(nil)
 	}
 }
 
 // leaveTree abandons c and all below it, and returns the parent that it had until
 // now, if any.
-func (c Context) leaveTree() (parent Context) {
+func (c ref) leaveTree() (parent ref) {
 	structure.Lock()
 	defer structure.Unlock()
 	c.mu.Lock()
@@ -46,7 +47,7 @@ func (c Context) leaveTree() (parent Context) {
 	case !ok:
 		c.unusable("Abandon")
 	case s == ending:
-		return Context{}
+		return ref{}
 	case s == abandoned:
 		return c.unlink() // from one that was abandoned with it, and may be deleted
 	}

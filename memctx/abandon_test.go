@@ -18,7 +18,7 @@ func TestAbandon(t *testing.T) {
 	request := server.Child("request", memctx.Config{Ident: "1"})
 	query := request.Child("query")
 	var ran []string
-	for _, c := range []memctx.Context{request, query} {
+	for _, c := range []*memctx.Context{request, query} {
 		c.OnReset(func() { ran = append(ran, c.Name()) })
 	}
 	p, q := arena.NewFrom(request.Arena(), 1), arena.NewFrom(query.Arena(), 2)
@@ -49,7 +49,7 @@ func TestAbandon(t *testing.T) {
 		t.Errorf("ran %q, want %q", ran, want)
 	}
 	for range 10 {
-		for _, c := range []memctx.Context{request, query} {
+		for _, c := range []*memctx.Context{request, query} {
 			arena.NewFrom(c.Arena(), 9)
 		}
 		query.Reset()
@@ -89,7 +89,7 @@ func TestAbandonedIsNeverReused(t *testing.T) {
 	for i := range 50 {
 		c := root.Child("reused")
 		b := c.Child("reused")
-		for _, x := range []memctx.Context{c, b} {
+		for _, x := range []*memctx.Context{c, b} {
 			if a := x.Arena(); old[a] {
 				t.Fatal("a context got the arena of one that was abandoned")
 			} else {
@@ -137,7 +137,7 @@ func TestAbandonOfTheLast(t *testing.T) {
 	server := memctx.New("server")
 	conn := server.Child("conn")
 	request := conn.Child("request")
-	for _, c := range []memctx.Context{server, conn, request} {
+	for _, c := range []*memctx.Context{server, conn, request} {
 		c.OnReset(func() { ran = append(ran, c.Name()) })
 	}
 	request.Retain()
@@ -199,9 +199,9 @@ func TestAbandonAboveHeld(t *testing.T) {
 
 // leave abandons a context with contexts below it, of which some have ledgers of
 // their own, and returns the arenas.
-func leave(parent memctx.Context) (arenas []*arena.Arena, top memctx.Context) {
+func leave(parent *memctx.Context) (arenas []*arena.Arena, top *memctx.Context) {
 	top = parent.Child("left")
-	list := []memctx.Context{top, top.Child("left"), top.Child("left", memctx.Config{Limit: 1 << 16}), top.Child("left", memctx.Config{Reserve: 5000})}
+	list := []*memctx.Context{top, top.Child("left"), top.Child("left", memctx.Config{Limit: 1 << 16}), top.Child("left", memctx.Config{Reserve: 5000})}
 	list = append(list, list[1].Child("left"), list[2].Child("left"), list[3].Child("left"))
 	for _, c := range list {
 		arenas = append(arenas, c.Arena())
@@ -241,11 +241,11 @@ func TestAbandonedCharges(t *testing.T) {
 		}
 		checkAll(t, server, top)
 		var contexts testkit.Census
-		top.Walk(func(c memctx.Context, _ int) bool {
+		top.Walk(func(c *memctx.Context, _ int) bool {
 			testkit.Enroll(&contexts, memctx.NodeOf(c))
 			return true
 		})
-		top = memctx.Context{}
+		top = nil
 		// An arena is enough, of any of them. What is below the one whose arena it is
 		// does not go before it does either.
 		arenas = []*arena.Arena{arenas[0]}
@@ -294,7 +294,7 @@ func TestAbandonedAndDeleted(t *testing.T) {
 		t.Errorf("%d bytes are taken", n)
 	}
 	checkAll(t, server, top)
-	top = memctx.Context{}
+	top = nil
 	for range 3 {
 		testkit.CollectGarbage()
 	}
@@ -314,7 +314,7 @@ func TestAbandonedLimit(t *testing.T) {
 	if _, err := arena.TryMakeSlice[byte](below.Arena(), 14_000, 14_000); err != nil {
 		t.Error(err)
 	}
-	for _, c := range []memctx.Context{below, request, server.Child("other")} {
+	for _, c := range []*memctx.Context{below, request, server.Child("other")} {
 		if _, err := arena.TryMakeSlice[byte](c.Arena(), 10_000, 10_000); !isLimit(err) {
 			t.Errorf("%s: error %v", c.Path(), err)
 		}
@@ -333,13 +333,13 @@ func TestAbandonConcurrent(t *testing.T) {
 	if testing.Short() {
 		rounds = 200
 	}
-	var servers []memctx.Context
+	var servers []*memctx.Context
 	for i := range rounds {
 		server := memctx.New("server", memctx.Config{Limit: 1 << 30})
 		servers = append(servers, server)
 		request := server.Child("request")
-		var all []memctx.Context
-		ran := map[memctx.Context]int{}
+		var all []*memctx.Context
+		ran := map[*memctx.Context]int{}
 		start := make(chan bool)
 		var wg sync.WaitGroup
 		wg.Add(1)
@@ -350,7 +350,7 @@ func TestAbandonConcurrent(t *testing.T) {
 				query := request.Child("query")
 				sub := query.Child("sub")
 				all = append(all, query, sub)
-				for _, c := range []memctx.Context{query, sub, request} {
+				for _, c := range []*memctx.Context{query, sub, request} {
 					v := arena.NewFrom(c.Arena(), 3)
 					c.OnReset(func() {
 						if ran[c]++; *v != 3 {
@@ -391,7 +391,7 @@ func TestAbandonConcurrent(t *testing.T) {
 	}
 	checkNames(t, "server", "request", "query", "sub")
 	testkit.Eventually(t, "what abandoned contexts had is given back", func() bool {
-		return !slices.ContainsFunc(servers, func(s memctx.Context) bool { return memctx.Taken(s) != 0 })
+		return !slices.ContainsFunc(servers, func(s *memctx.Context) bool { return memctx.Taken(s) != 0 })
 	})
 }
 
@@ -467,7 +467,7 @@ func TestAbandonMeetsDeletes(t *testing.T) {
 	}
 	for range rounds {
 		request := memctx.New("request")
-		leaves := make([]memctx.Context, 300)
+		leaves := make([]*memctx.Context, 300)
 		ran := 0
 		for i := range leaves {
 			leaves[i] = request.Child("query")

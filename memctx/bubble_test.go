@@ -31,7 +31,7 @@ func ages(name string) map[string]time.Duration {
 func TestContextsInBubble(t *testing.T) {
 	outer := memctx.New("made outside", memctx.Config{MaxAge: time.Minute})
 	defer outer.Delete()
-	var inner memctx.Context
+	var inner *memctx.Context
 	start := time.Now()
 	synctest.Test(t, func(t *testing.T) {
 		inner = memctx.New("made in a bubble", memctx.Config{MaxAge: time.Minute})

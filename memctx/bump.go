@@ -16,9 +16,10 @@ import (
 // it any more. The bump arena's own Reset does use it again: its caller vouches that
 // nobody has a pointer into it.
 //
-// For the zero Context Bump returns nil, from which allocating panics: no heap of untyped
+// For a nil Context Bump returns nil, from which allocating panics: no heap of untyped
 // memory stands in for it. Bump panics after Delete.
-func (c Context) Bump() *bump.Arena {
+func (mc *Context) Bump() *bump.Arena {
+	c := mc.ref()
 	if c.node == nil {
 		return nil
 	}

@@ -68,13 +68,13 @@ func TestBumpIsPaid(t *testing.T) {
 // Whoever has a pointer into untyped memory reads what was there, after a Reset of the
 // context, its end, and whatever comes then.
 func TestBumpIsNotUsedAgain(t *testing.T) {
-	for name, end := range map[string]func(c memctx.Context){
-		"Reset":           func(c memctx.Context) { c.Reset() },
-		"Delete":          func(c memctx.Context) { c.Delete() },
-		"Abandon":         func(c memctx.Context) { c.Abandon() },
-		"a lease's end":   func(c memctx.Context) { c.Retain(); c.Delete(); c.Release() },
-		"parent's Delete": func(c memctx.Context) { c.Parent().Delete() },
-		"ResetChildren":   func(c memctx.Context) { c.Parent().ResetChildren() },
+	for name, end := range map[string]func(c *memctx.Context){
+		"Reset":           func(c *memctx.Context) { c.Reset() },
+		"Delete":          func(c *memctx.Context) { c.Delete() },
+		"Abandon":         func(c *memctx.Context) { c.Abandon() },
+		"a lease's end":   func(c *memctx.Context) { c.Retain(); c.Delete(); c.Release() },
+		"parent's Delete": func(c *memctx.Context) { c.Parent().Delete() },
+		"ResetChildren":   func(c *memctx.Context) { c.Parent().ResetChildren() },
 	} {
 		for _, n := range []int{10, 1000} { // one chunk, and several
 			root := memctx.New("root")
@@ -118,7 +118,7 @@ func TestBumpAbandoned(t *testing.T) {
 		t.Fatalf("beside what is abandoned there is room: %v", err)
 	}
 	runtime.KeepAlive(b)
-	b, c = nil, memctx.Context{}
+	b, c = nil, nil
 	testkit.Eventually(t, "the bytes are given back", func() bool {
 		runtime.GC()
 		_, err := next.TryAlloc(500_000, 8)
@@ -146,7 +146,7 @@ func TestBumpIsTheContexts(t *testing.T) {
 	if text = fmt.Sprint(testkit.Panic(t, func() { c.Bump() })); text != "memctx: Bump of the deleted context root/index[7]" {
 		t.Errorf("Bump panics with %s", text)
 	}
-	var none memctx.Context
+	var none *memctx.Context
 	if none.Bump() != nil {
 		t.Error("no context has untyped memory")
 	}

@@ -9,7 +9,7 @@ type census struct{ entries []entry }
 
 // An entry is a context in a census, each parent before its children.
 type entry struct {
-	c        Context
+	c        ref
 	parent   int // its place; -1: none
 	depth    int
 	children int
@@ -21,22 +21,22 @@ type entry struct {
 }
 
 // takeCensus lists c and all below it, or everything if c is zero.
-func takeCensus(c Context) *census {
+func takeCensus(c ref) *census {
 	all := new(census)
 	if c.node != nil {
 		all.add(c)
 		return all
 	}
-	for r := range Roots() {
+	for r := range rootRefs() {
 		all.add(r)
 	}
 	return all
 }
 
-func (all *census) add(root Context) {
+func (all *census) add(root ref) {
 	start := len(all.entries)
 	places := []int{} // of the contexts on the way to the present one, by depth
-	root.Walk(func(c Context, depth int) bool {
+	root.walk(func(c ref, depth int) bool {
 		e := entry{c: c, parent: -1, depth: depth, contexts: 1}
 		e.own, e.peak, e.created = c.own()
 		if depth > 0 {
@@ -65,7 +65,7 @@ func (all *census) add(root Context) {
 
 // own returns the use of the context's own arena, the most of the subtree, or -1 if
 // nothing counts that, and when the context was made.
-func (c Context) own() (own Usage, peak int, created clock.Time) {
+func (c ref) own() (own Usage, peak int, created clock.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.holds() {

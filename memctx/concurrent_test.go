@@ -30,7 +30,7 @@ func TestConcurrent(t *testing.T) {
 
 	// Requests. The one who serves a connection leases each request before it is
 	// served, so its end and the connection's may come in any order.
-	serve := func(request, query memctx.Context, n int) {
+	serve := func(request, query *memctx.Context, n int) {
 		defer request.Release()
 		defer func() {
 			if n%29 == 0 {
@@ -84,7 +84,7 @@ func TestConcurrent(t *testing.T) {
 					t.Error(err)
 				}
 				if i%2 == 0 {
-					if err := conn.SetParent(memctx.Context{}); err != nil {
+					if err := conn.SetParent(nil); err != nil {
 						t.Error(err)
 					}
 				}
@@ -98,14 +98,14 @@ func TestConcurrent(t *testing.T) {
 				}
 				// Now that nobody else is at it, the queries' leases are given back.
 				for conn.Stats().Contexts > 1 {
-					var query memctx.Context
-					conn.Walk(func(c memctx.Context, _ int) bool {
+					var query *memctx.Context
+					conn.Walk(func(c *memctx.Context, _ int) bool {
 						if c.Name() == "query" {
 							query = c
 						}
 						return true
 					})
-					if query == (memctx.Context{}) {
+					if query == nil {
 						t.Errorf("only %v holds it", conn)
 						break
 					}
@@ -142,8 +142,8 @@ func TestConcurrent(t *testing.T) {
 	})
 	look(func() {
 		for c := range memctx.Roots() {
-			c.Walk(func(c memctx.Context, depth int) bool {
-				if c.Path() == "" || c.Parent() == (memctx.Context{}) && depth > 20 {
+			c.Walk(func(c *memctx.Context, depth int) bool {
+				if c.Path() == "" || c.Parent() == nil && depth > 20 {
 					t.Errorf("%q at depth %d", c.Path(), depth)
 				}
 				return true

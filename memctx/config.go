@@ -40,7 +40,7 @@ type Config struct {
 
 // check panics if a setting of a new context is out of its range, or if two do not fit
 // together.
-func (c *Config) check(op, name string, parent Context) {
+func (c *Config) check(op, name string, parent ref) {
 	if c.Limit >= 0 && c.Reserve >= 0 && c.FirstChunk >= 0 && c.Retain >= -1 && (c.Limit == 0 || c.Reserve <= c.Limit) && c.MaxAge >= 0 {
 		return
 	}

@@ -22,14 +22,14 @@ func TestContextCarries(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		ctx  context.Context
-		want memctx.Context
+		want *memctx.Context
 	}{
-		{"the background", bg, memctx.Context{}},
+		{"the background", bg, nil},
 		{"one with a context", with, mc},
 		{"one derived from it", derived, mc},
 		{"one derived without cancellation", context.WithoutCancel(derived), mc},
 		{"one with another on top", memctx.With(derived, other), other},
-		{"one with nil on top", memctx.With(derived, memctx.Context{}), memctx.Context{}},
+		{"one with nil on top", memctx.With(derived, nil), nil},
 	} {
 		if got := memctx.FromContext(c.ctx); got != c.want {
 			t.Errorf("FromContext of %s is %v, want %v", c.what, got, c.want)
@@ -46,7 +46,7 @@ func TestContextCarries(t *testing.T) {
 func TestContextAnyGoroutine(t *testing.T) {
 	mc := memctx.New("carried")
 	defer mc.Delete()
-	s := &scope.Scope[memctx.Context]{Context: context.Background()}
+	s := &scope.Scope[*memctx.Context]{Context: context.Background()}
 	*s.Carry() = mc
 	var wg sync.WaitGroup
 	for range 8 {
@@ -66,7 +66,7 @@ func TestContextAnyGoroutine(t *testing.T) {
 	if s.Close() {
 		t.Error("somebody is late")
 	}
-	if got := memctx.FromContext(s); got != (memctx.Context{}) {
+	if got := memctx.FromContext(s); got != nil {
 		t.Errorf("FromContext of a closed scope is %v", got)
 	}
 }
@@ -79,7 +79,7 @@ func BenchmarkFromContext(b *testing.B) {
 	defer mc.Delete()
 	base, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s := &scope.Scope[memctx.Context]{Context: base}
+	s := &scope.Scope[*memctx.Context]{Context: base}
 	*s.Carry() = mc
 	below, cancelBelow := context.WithTimeout(s, time.Hour)
 	defer cancelBelow()
@@ -94,7 +94,7 @@ func BenchmarkFromContext(b *testing.B) {
 	} {
 		b.Run("impl=FromContext/ctx="+c.name, func(b *testing.B) {
 			for b.Loop() {
-				if memctx.FromContext(c.ctx) == (memctx.Context{}) {
+				if memctx.FromContext(c.ctx) == nil {
 					b.Fatal("nil")
 				}
 			}

@@ -26,9 +26,10 @@ var structure sync.Mutex
 // those of the contexts below first, and gives the memory back to the contexts of
 // the same name that come, except what a lease holds (see [Context.Retain]) and
 // what was abandoned. Its cost is the number of contexts, and what Reset of their
-// arenas costs. It does nothing on the zero Context, nor on one that ended with its
+// arenas costs. It does nothing on a nil Context, nor on one that ended with its
 // parent and is held by a lease. It panics if the context was deleted before.
-func (c Context) Delete() {
+func (mc *Context) Delete() {
+	c := mc.ref()
 	if c.node == nil {
 		return
 	}
@@ -49,7 +50,7 @@ func (c Context) Delete() {
 }
 
 // delete ends c, which is live or abandoned, and all below it. c.mu is held.
-func (c Context) delete() {
+func (c ref) delete() {
 	if c.children == 0 && c.leases == 0 {
 		// The common case, a request: nothing to walk.
 		c.finish(nil)
@@ -62,7 +63,7 @@ func (c Context) delete() {
 
 // A member is a context of a subtree that was gone through.
 type member struct {
-	c      Context
+	c      ref
 	parent int  // its parent's place in the list; -1: not in it
 	kept   bool // ended before, and waits for a lease, or is below one that does
 }
@@ -70,7 +71,7 @@ type member struct {
 // members calls f with mu held for c, if self is set, and for all below it that
 // have not come to their end, and returns them with each parent before its
 // children and what was made first in front. The caller holds structure.
-func (c Context) members(self bool, f func(*node)) []member {
+func (c ref) members(self bool, f func(*node)) []member {
 	var list []member
 	for stack := []member{{c: c, parent: -1}}; len(stack) > 0; {
 		k := len(stack) - 1
@@ -97,7 +98,7 @@ func (c Context) members(self bool, f func(*node)) []member {
 }
 
 // end marks all below c as ended, and c if self is set.
-func (c Context) end(self bool) teardown {
+func (c ref) end(self bool) teardown {
 	structure.Lock()
 	defer structure.Unlock()
 	var t teardown
@@ -108,7 +109,7 @@ func (c Context) end(self bool) teardown {
 }
 
 // A teardown is a list of contexts to end, the last one first.
-type teardown struct{ list []Context }
+type teardown struct{ list []ref }
 
 func (t *teardown) run() {
 	defer func() {
@@ -125,7 +126,7 @@ func (t *teardown) run() {
 }
 
 // endUnheld ends c, if it is deleted and nothing holds it any more.
-func (c Context) endUnheld(t *teardown) {
+func (c ref) endUnheld(t *teardown) {
 	c.mu.Lock()
 	if !c.is(ended) || c.leases > 0 || c.children > 0 {
 		c.mu.Unlock()
@@ -192,7 +193,7 @@ func (c *node) leave(t *teardown) {
 		t.list = append(t.list, p)
 		return
 	}
-	t = &teardown{list: []Context{p}}
+	t = &teardown{list: []ref{p}}
 	t.run()
 }
 
@@ -218,7 +219,7 @@ func (c *node) runCallbacks() {
 // notInCallback panics if a callback of the context is running.
 func (c *node) notInCallback(op string) {
 	if c.calling {
-		panic("memctx: " + op + " inside an OnReset callback of " + c.handle().Path())
+		panic("memctx: " + op + " inside an OnReset callback of " + c.handle().path())
 	}
 }
 
@@ -226,9 +227,10 @@ func (c *node) notInCallback(op string) {
 // allocated in the context's arena, which stays the same and keeps its memory as
 // [arena.Arena.Reset] does. If a lease holds the context or one below it, what
 // was allocated stays as it is for as long as anything refers to it, and the
-// arena goes on with new memory. On the zero Context it does nothing. It panics
+// arena goes on with new memory. On a nil Context it does nothing. It panics
 // after Delete.
-func (c Context) Reset() {
+func (mc *Context) Reset() {
+	c := mc.ref()
 	if c.node == nil {
 		return
 	}
@@ -256,7 +258,8 @@ func (c Context) Reset() {
 // of them would: children before parents, what was made last first, callbacks and all. It leaves
 // alone contexts that ended and are held by a lease, with what was made below them. On the zero
 // Context it does nothing. It panics after Delete.
-func (c Context) ResetChildren() {
+func (mc *Context) ResetChildren() {
+	c := mc.ref()
 	if c.node == nil {
 		return
 	}

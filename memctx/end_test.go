@@ -13,13 +13,13 @@ import (
 // A branch is a tree of seven contexts whose callbacks, two each, write down that
 // they ran.
 type branch struct {
-	root, a, b, a1, a2, b1, b2 memctx.Context
+	root, a, b, a1, a2, b1, b2 *memctx.Context
 
 	ran   []string
 	fails map[string]func() // what callbacks do beside
 }
 
-func newBranch(root memctx.Context) *branch {
+func newBranch(root *memctx.Context) *branch {
 	x := &branch{root: root, fails: map[string]func(){}}
 	x.a, x.b = root.Child("a"), root.Child("b")
 	x.a1, x.b1 = x.a.Child("a1"), x.b.Child("b1")
@@ -40,8 +40,8 @@ func newBranch(root memctx.Context) *branch {
 }
 
 // all returns the contexts in the order in which they should end, from behind.
-func (x *branch) all() []memctx.Context {
-	return []memctx.Context{x.root, x.a, x.a1, x.a2, x.b, x.b1, x.b2}
+func (x *branch) all() []*memctx.Context {
+	return []*memctx.Context{x.root, x.a, x.a1, x.a2, x.b, x.b1, x.b2}
 }
 
 // order is in which callbacks of a branch run.
@@ -67,16 +67,16 @@ func (x *branch) ended(t testing.TB) {
 func TestCallbackOrder(t *testing.T) {
 	for _, end := range []struct {
 		name string
-		f    func(memctx.Context)
+		f    func(*memctx.Context)
 		want []string
 	}{
-		{"Delete", memctx.Context.Delete, order},
-		{"Reset", memctx.Context.Reset, order},
-		{"ResetChildren", memctx.Context.ResetChildren, order[:12]},
-		{"one by one", func(c memctx.Context) {
+		{"Delete", (*memctx.Context).Delete, order},
+		{"Reset", (*memctx.Context).Reset, order},
+		{"ResetChildren", (*memctx.Context).ResetChildren, order[:12]},
+		{"one by one", func(c *memctx.Context) {
 			for c.Stats().Children > 0 {
-				var last memctx.Context
-				c.Walk(func(x memctx.Context, _ int) bool { last = x; return true })
+				var last *memctx.Context
+				c.Walk(func(x *memctx.Context, _ int) bool { last = x; return true })
 				last.Delete()
 			}
 			c.Delete()
@@ -109,7 +109,7 @@ func TestCallbackOrder(t *testing.T) {
 func TestCallbacksSeeMemory(t *testing.T) {
 	root := memctx.New("root")
 	defer root.Delete()
-	for _, end := range []func(memctx.Context){memctx.Context.Reset, memctx.Context.Delete} {
+	for _, end := range []func(*memctx.Context){(*memctx.Context).Reset, (*memctx.Context).Delete} {
 		parent := root.Child("parent")
 		c := parent.Child("child")
 		above := parent.Arena() // of a context that is deleted one can only use what one has
@@ -180,7 +180,7 @@ func TestResetChildren(t *testing.T) {
 	x := newBranch(memctx.New("root"))
 	defer x.root.Delete()
 	p := arena.NewFrom(x.root.Arena(), 5)
-	arenas := map[memctx.Context]*arena.Arena{}
+	arenas := map[*memctx.Context]*arena.Arena{}
 	for _, c := range x.all() {
 		arenas[c] = c.Arena()
 	}
@@ -210,14 +210,14 @@ func forEachCallback(t *testing.T, f func(t *testing.T, x *branch, k int)) {
 // If a callback panics the others still run, the panic goes on, the memory is given
 // back and everything adds up.
 func TestCallbackPanics(t *testing.T) {
-	ends := map[string]func(memctx.Context){"Delete": memctx.Context.Delete, "Reset": memctx.Context.Reset, "ResetChildren": memctx.Context.ResetChildren}
+	ends := map[string]func(*memctx.Context){"Delete": (*memctx.Context).Delete, "Reset": (*memctx.Context).Reset, "ResetChildren": (*memctx.Context).ResetChildren}
 	for name, end := range ends {
 		forEachCallback(t, func(t *testing.T, x *branch, k int) {
 			want := order
 			if name == "ResetChildren" {
 				want = order[:12]
 			}
-			arenas := map[memctx.Context]*arena.Arena{}
+			arenas := map[*memctx.Context]*arena.Arena{}
 			for _, c := range x.all() {
 				arenas[c] = c.Arena()
 			}
@@ -285,7 +285,7 @@ func TestManyPanics(t *testing.T) {
 
 // A callback that ends its goroutine does not keep the others from running.
 func TestCallbackGoexit(t *testing.T) {
-	for name, end := range map[string]func(memctx.Context){"Delete": memctx.Context.Delete, "Reset": memctx.Context.Reset} {
+	for name, end := range map[string]func(*memctx.Context){"Delete": (*memctx.Context).Delete, "Reset": (*memctx.Context).Reset} {
 		forEachCallback(t, func(t *testing.T, x *branch, k int) {
 			x.fails[order[k]] = runtime.Goexit
 			x.fails[order[(k+5)%len(order)]] = runtime.Goexit
@@ -310,21 +310,21 @@ func TestCallbackGoexit(t *testing.T) {
 // The arena's own callbacks run behind the context's, and their panics do no harm
 // either.
 func TestArenaCallbacks(t *testing.T) {
-	ends := map[string]func(c memctx.Context){
-		"Reset":  memctx.Context.Reset,
-		"Delete": memctx.Context.Delete,
-		"Reset of a held context": func(c memctx.Context) {
+	ends := map[string]func(c *memctx.Context){
+		"Reset":  (*memctx.Context).Reset,
+		"Delete": (*memctx.Context).Delete,
+		"Reset of a held context": func(c *memctx.Context) {
 			c.Retain()
 			defer c.Release()
 			c.Reset()
 		},
-		"Reset of the parent":         func(c memctx.Context) { c.Parent().Reset() },
-		"ResetChildren of the parent": func(c memctx.Context) { c.Parent().ResetChildren() },
-		"Delete after Abandon": func(c memctx.Context) {
+		"Reset of the parent":         func(c *memctx.Context) { c.Parent().Reset() },
+		"ResetChildren of the parent": func(c *memctx.Context) { c.Parent().ResetChildren() },
+		"Delete after Abandon": func(c *memctx.Context) {
 			c.Abandon()
 			c.Delete()
 		},
-		"Release": func(c memctx.Context) {
+		"Release": func(c *memctx.Context) {
 			c.Retain()
 			c.Parent().Reset()
 			c.Release()
@@ -376,17 +376,17 @@ func TestCallbacksThatEnd(t *testing.T) {
 	defer other.Delete()
 	root := memctx.New("root")
 	var ran []string
-	note := func(c memctx.Context) { ran = append(ran, c.Name()) }
+	note := func(c *memctx.Context) { ran = append(ran, c.Name()) }
 	a, b, c := root.Child("a"), root.Child("b"), root.Child("c")
 	a1 := a.Child("a1")
-	for _, x := range []memctx.Context{root, a, a1, b} {
+	for _, x := range []*memctx.Context{root, a, a1, b} {
 		x.OnReset(func() { note(x) })
 	}
 	c.OnReset(func() {
 		note(c)
 		other.Child("b").OnReset(func() { note(other) })
 		other.Child("a").Delete()
-		if err := other.Child("a").SetParent(memctx.Context{}); err != nil {
+		if err := other.Child("a").SetParent(nil); err != nil {
 			t.Error(err)
 		}
 		for r := range memctx.Roots() {
@@ -424,7 +424,7 @@ func TestCallbacksThatEnd(t *testing.T) {
 // it once.
 func TestDeleteFromBelow(t *testing.T) {
 	root := memctx.New("root")
-	list := []memctx.Context{root}
+	list := []*memctx.Context{root}
 	for i := range 5 {
 		list = append(list, list[i].Child("below"))
 	}

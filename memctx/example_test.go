@@ -35,7 +35,7 @@ func Example() {
 func ExampleNew() {
 	server := memctx.New("server", memctx.Config{Limit: 1 << 30})
 	defer server.Delete()
-	fmt.Println(server.Name(), server.Parent() == (memctx.Context{}))
+	fmt.Println(server.Name(), server.Parent() == nil)
 	// Output: server true
 }
 
@@ -64,7 +64,7 @@ func ExampleContext_Arena() {
 	fmt.Println(words)
 	request.Delete()
 
-	var none memctx.Context // code that is written for contexts also runs without one
+	var none *memctx.Context // code that is written for contexts also runs without one
 	fmt.Println(*arena.NewFrom(none.Arena(), 5))
 	// Output:
 	// [one two]
@@ -153,7 +153,7 @@ func ExampleContext_Walk() {
 	server := memctx.New("server")
 	server.Child("conn", memctx.Config{Ident: "1"}).Child("request")
 	server.Child("conn", memctx.Config{Ident: "2"})
-	server.Walk(func(c memctx.Context, depth int) bool {
+	server.Walk(func(c *memctx.Context, depth int) bool {
 		fmt.Println(strings.Repeat("  ", depth) + c.Path())
 		return true
 	})

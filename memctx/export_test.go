@@ -16,7 +16,9 @@ const (
 )
 
 // StateOf names the context's state.
-func StateOf(c Context) string {
+func StateOf(c *Context) string { return stateOf(c.ref()) }
+
+func stateOf(c ref) string {
 	if !c.holds() {
 		return "gone"
 	}
@@ -25,7 +27,8 @@ func StateOf(c Context) string {
 
 // Taken returns what the context's ledger counts: the bytes of its arena and, if
 // it has a limit or a reserve, all that those below passed on.
-func Taken(c Context) int {
+func Taken(p *Context) int {
+	c := p.ref()
 	if !c.holds() {
 		return 0
 	}
@@ -35,7 +38,8 @@ func Taken(c Context) int {
 }
 
 // ArenaOf returns the context's arena if it has one, whatever state it is in.
-func ArenaOf(c Context) *arena.Arena {
+func ArenaOf(p *Context) *arena.Arena {
+	c := p.ref()
 	if !c.holds() {
 		return nil
 	}
@@ -43,16 +47,19 @@ func ArenaOf(c Context) *arena.Arena {
 }
 
 // Replaced reports whether the context has ended and another has its node.
-func Replaced(c Context) bool { return c.node != nil && !c.holds() }
+func Replaced(p *Context) bool {
+	c := p.ref()
+	return c.node != nil && !c.holds()
+}
 
 // NodeOf returns what a context refers to.
-func NodeOf(c Context) *node { return c.node }
+func NodeOf(c *Context) *node { return c.ref().node }
 
 // Check returns an error if something does not add up: in the contexts given, in
 // all that are listed, and in those above and below. Nobody may be at work in
 // them, and abandoned contexts that have charges must be given. Of a node that is
 // another's now it checks that one.
-func Check(given ...Context) error {
+func Check(given ...*Context) error {
 	if !structure.TryLock() {
 		return fmt.Errorf("structure is locked")
 	}
@@ -66,9 +73,9 @@ func Check(given ...Context) error {
 		}
 	}
 	for _, c := range given {
-		add(c.node)
+		add(c.ref().node)
 	}
-	for c := range Roots() {
+	for c := range rootRefs() {
 		add(c.node)
 	}
 	for i := 0; i < len(list); i++ {
@@ -93,7 +100,7 @@ func Check(given ...Context) error {
 			err = c.checkLedger(passed[&c.ledger])
 		}
 		if err != nil {
-			return fmt.Errorf("%s (%s): %w", c.handle().Path(), StateOf(c.handle()), err)
+			return fmt.Errorf("%s (%s): %w", c.handle().path(), stateOf(c.handle()), err)
 		}
 	}
 	return nil
@@ -111,7 +118,7 @@ func (c *node) checkPlace(linked int) error {
 	for y := c.first; y != nil; prev, y = y, y.next {
 		n++
 		if y.prev != prev || y.parent.Load() != c || !y.linked || y.state() == gone || n > c.children {
-			return fmt.Errorf("child %s (%s) is not linked as it should", y.kind.name, StateOf(y.handle()))
+			return fmt.Errorf("child %s (%s) is not linked as it should", y.kind.name, stateOf(y.handle()))
 		}
 	}
 	p, s := c.parent.Load(), c.state()
@@ -124,7 +131,7 @@ func (c *node) checkPlace(linked int) error {
 		return fmt.Errorf("is linked wrongly")
 	case watched && (p != nil || c.forsaken || s == gone), !watched && p == nil && !c.forsaken && s != gone:
 		return fmt.Errorf("watched: %t", watched)
-	case c.linked && p.handle() != (Context{p, c.parentTag}):
+	case c.linked && p.handle() != c.above.ref():
 		return fmt.Errorf("is below a context that is not its parent")
 	case p == nil && c.watch == nil:
 		return fmt.Errorf("is not in the list of roots")
@@ -201,11 +208,12 @@ func (c *node) checkLedger(passed int) error {
 }
 
 // IsSampled reports whether it was taken down where the context was made.
-func IsSampled(c Context) bool { return c.site != nil }
+func IsSampled(c *Context) bool { return c.r.site != nil }
 
 // Release gives back a lease, instead of the function that Retain returns, where there is
 // no place to keep that.
-func (c Context) Release() {
+func (mc *Context) Release() {
+	c := mc.ref()
 	if c.node != nil {
 		c.release()
 	}

@@ -16,8 +16,8 @@ import (
 // fails somewhere. It is written as programs are: what it makes it ends in deferred
 // calls, and who serves a request goes on with the next when one panics.
 type job struct {
-	root     memctx.Context
-	contexts []memctx.Context
+	root     *memctx.Context
+	contexts []*memctx.Context
 	ran      []int // of each callback, how often
 	calls    int
 	fault    func(call int) // at the beginning of each callback
@@ -27,7 +27,7 @@ type job struct {
 
 var jobNames = []string{"job", "job conn", "job request", "job query"}
 
-func (j *job) made(c memctx.Context) memctx.Context {
+func (j *job) made(c *memctx.Context) *memctx.Context {
 	j.contexts = append(j.contexts, c)
 	id := len(j.ran)
 	j.ran = append(j.ran, 0)
@@ -44,7 +44,7 @@ func (j *job) made(c memctx.Context) memctx.Context {
 	return c
 }
 
-func (j *job) take(c memctx.Context, n int) {
+func (j *job) take(c *memctx.Context, n int) {
 	defer func() { j.totals = append(j.totals, memctx.Taken(j.root)) }()
 	for range n {
 		arena.New[[30]*int](c.Arena())
@@ -84,7 +84,7 @@ func (j *job) run() {
 	})
 }
 
-func (j *job) request(conn memctx.Context, i int) {
+func (j *job) request(conn *memctx.Context, i int) {
 	request := j.made(conn.Child("job request", memctx.Config{Limit: 30_000}))
 	request.Retain()
 	defer request.Release()

@@ -18,7 +18,7 @@ func init() { leak.Contexts.Age, leak.Contexts.Open = watchAges, open }
 // watchAges reports the contexts that are older than they may be.
 func watchAges() {
 	if aging.Load() {
-		all := takeCensus(Context{})
+		all := takeCensus(ref{})
 		for i := range all.entries {
 			all.entries[i].c.watchAge(all.entries[i].total.Bytes)
 		}
@@ -54,7 +54,7 @@ func (c *node) watchGrowth() {
 	}
 	c.mu.Unlock()
 	if grows {
-		leak.Report(leak.Grows, "context", c.kind.name, c.handle().Path(), bytes, c.created.Age(), c.site)
+		leak.Report(leak.Grows, "context", c.kind.name, c.handle().path(), bytes, c.created.Age(), c.site)
 	}
 }
 
@@ -78,13 +78,13 @@ var aging atomic.Bool
 
 // watchAge reports the context, which has so many bytes with what is below it, if
 // it is older than it may be, once.
-func (c Context) watchAge(bytes int) {
+func (c ref) watchAge(bytes int) {
 	c.mu.Lock()
 	most, age, site := c.settings.MaxAge, c.created.Age(), c.site
 	old := c.holds() && most > 0 && age > most && !c.aged
 	c.aged = c.aged || old
 	c.mu.Unlock()
 	if old {
-		leak.Report(leak.Old, "context", c.kind.name, c.Path(), bytes, age, site)
+		leak.Report(leak.Old, "context", c.kind.name, c.path(), bytes, age, site)
 	}
 }

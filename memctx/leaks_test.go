@@ -110,7 +110,7 @@ func TestLeakOfRoot(t *testing.T) {
 		case 4:
 			above := memctx.New("server")
 			below := above.Child("server")
-			if err := below.SetParent(memctx.Context{}); err != nil {
+			if err := below.SetParent(nil); err != nil {
 				t.Error(err)
 			}
 			above.Delete()
@@ -221,7 +221,7 @@ func TestLeakThatGrows(t *testing.T) {
 
 // So is one that outlives the resets of its parent by a lease, and grows.
 func TestLeakBelowResets(t *testing.T) {
-	for name, reset := range map[string]func(memctx.Context){"Reset": memctx.Context.Reset, "ResetChildren": memctx.Context.ResetChildren} {
+	for name, reset := range map[string]func(*memctx.Context){"Reset": (*memctx.Context).Reset, "ResetChildren": (*memctx.Context).ResetChildren} {
 		server := memctx.New("server")
 		held := server.Child("grows below")
 		held.Arena().Trim(0) // forgets what others needed
@@ -323,7 +323,7 @@ func TestSampleStacks(t *testing.T) {
 			server.Child("sampled")
 		}
 		stacks := 0
-		server.Walk(func(c memctx.Context, _ int) bool {
+		server.Walk(func(c *memctx.Context, _ int) bool {
 			if memctx.IsSampled(c) {
 				stacks++
 			}

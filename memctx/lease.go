@@ -15,7 +15,8 @@ import "sync/atomic"
 //
 // Retain and release may be called from any goroutine. The function of the zero
 // Context does nothing. Retain panics after Delete, unless there is another lease.
-func (c Context) Retain() (release func()) {
+func (mc *Context) Retain() (release func()) {
+	c := mc.ref()
 	if c.node == nil {
 		return func() {}
 	}
@@ -31,7 +32,7 @@ func (c Context) Retain() (release func()) {
 }
 
 // tryRetain takes a lease and reports true, unless the context has come to its end.
-func (c Context) tryRetain() bool {
+func (c ref) tryRetain() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.mayHaveChildren() {
@@ -42,7 +43,7 @@ func (c Context) tryRetain() bool {
 }
 
 // release gives a lease back.
-func (c Context) release() {
+func (c ref) release() {
 	c.mu.Lock()
 	c.leases--
 	c.mu.Unlock()
@@ -51,7 +52,7 @@ func (c Context) release() {
 
 // deleteHeld is Delete and release by the holder of a lease, who may be late: the
 // context may have been deleted with one above it.
-func (c Context) deleteHeld() {
+func (c ref) deleteHeld() {
 	c.mu.Lock()
 	c.leases--
 	if !c.is(ended) {

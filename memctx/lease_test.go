@@ -21,7 +21,7 @@ func TestLease(t *testing.T) {
 	conn := server.Child("conn", memctx.Config{Reserve: 1 << 16})
 	request, idle := conn.Child("request"), conn.Child("idle")
 	var ran []string
-	for _, c := range []memctx.Context{conn, request, idle} {
+	for _, c := range []*memctx.Context{conn, request, idle} {
 		arena.New[[1000]byte](c.Arena())
 		c.OnReset(func() { ran = append(ran, c.Name()) })
 	}
@@ -167,7 +167,7 @@ func TestResetChildrenOfHeld(t *testing.T) {
 	defer root.Delete()
 	a, b := root.Child("a"), root.Child("b")
 	a1, a2 := a.Child("a1"), a.Child("a2")
-	all := []memctx.Context{a, a1, a2, b}
+	all := []*memctx.Context{a, a1, a2, b}
 	var values []*int
 	for _, c := range all {
 		values = append(values, arena.NewFrom(c.Arena(), 7))
@@ -224,7 +224,7 @@ func TestDeleteByHolder(t *testing.T) {
 		c := parent.Child("held")
 		ended := 0
 		c.OnReset(func() { ended++ })
-		if !scope.Retain(&c) {
+		if !scope.Retain(c) {
 			t.Error("no lease of a live context")
 		}
 		if late {
@@ -233,8 +233,8 @@ func TestDeleteByHolder(t *testing.T) {
 		if ended != 0 {
 			t.Error("a held context ended with its parent")
 		}
-		scope.Delete(&c)
-		if ended != 1 || scope.Retain(&c) || memctx.StateOf(c) != "gone" {
+		scope.Delete(c)
+		if ended != 1 || scope.Retain(c) || memctx.StateOf(c) != "gone" {
 			t.Errorf("late %v: %d callbacks ran, the context is %s", late, ended, memctx.StateOf(c))
 		}
 		if !late {
@@ -250,7 +250,7 @@ func TestRetainInCallback(t *testing.T) {
 	c.OnReset(func() {
 		testkit.PanicText(t, "memctx: Retain of the deleted context late", func() { c.Retain() })
 		testkit.PanicText(t, `memctx: Child("x") of the deleted context late`, func() { c.Child("x") })
-		testkit.PanicText(t, "memctx: SetParent of the deleted context late", func() { c.SetParent(memctx.Context{}) })
+		testkit.PanicText(t, "memctx: SetParent of the deleted context late", func() { c.SetParent(nil) })
 		c.Abandon() // changes nothing any more
 	})
 	c.Delete()
@@ -273,7 +273,7 @@ func TestLeasesConcurrent(t *testing.T) {
 		above := arena.NewFrom(conn.Arena(), 17)
 		var users atomic.Int32
 		var ran atomic.Int32
-		for i, c := range []memctx.Context{request, conn, server} {
+		for i, c := range []*memctx.Context{request, conn, server} {
 			c.OnReset(func() {
 				if ran.Add(1) != int32(i+1) || users.Load() != 0 {
 					t.Errorf("callback of %s ran as number %d, with %d users", c.Name(), ran.Load(), users.Load())
@@ -344,5 +344,5 @@ func TestReleaseOnce(t *testing.T) {
 			t.Fatalf("%d callbacks ran; it is %s", ran.Load(), memctx.StateOf(c))
 		}
 	}
-	memctx.Context{}.Retain()()
+	(*memctx.Context)(nil).Retain()()
 }

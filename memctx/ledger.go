@@ -107,7 +107,7 @@ func (x *ledger) Refusal(requested int) error {
 }
 
 // context returns the context whose ledger it is.
-func (x *ledger) context() Context { return x.node.handle() }
+func (x *ledger) context() ref { return x.node.handle() }
 
 // Credit implements account.Payer.
 func (x *ledger) Credit(bytes, chunks int) {
@@ -125,7 +125,7 @@ func (x *ledger) Room() int {
 }
 
 // Owner implements account.Payer.
-func (x *ledger) Owner() string { return x.context().Path() }
+func (x *ledger) Owner() string { return x.context().path() }
 
 // room returns how many bytes a take would be granted, and the ledger whose limit
 // is the narrowest, or x if there is none.
@@ -238,7 +238,7 @@ const maxChain = 32
 
 // limitError returns the error for bytes beyond the limit of x that were requested
 // in the context asked, which is, or would have come, below parent. No lock is held.
-func (x *ledger) limitError(asked, parent Context, requested int) error {
+func (x *ledger) limitError(asked, parent ref, requested int) error {
 	c := x.context()
 	c.kind.limitErrors.Add(1)
 	at := c.limitUse()
@@ -253,8 +253,8 @@ func (x *ledger) limitError(asked, parent Context, requested int) error {
 }
 
 // limitUse returns what is used of the context's limit.
-func (c Context) limitUse() arena.LimitUse {
-	u := arena.LimitUse{Path: c.Path()}
+func (c ref) limitUse() arena.LimitUse {
+	u := arena.LimitUse{Path: c.path()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.holds() {

@@ -14,7 +14,7 @@ import (
 )
 
 // refused fails the test unless an allocation of so many bytes goes over a limit.
-func refused(t testing.TB, c memctx.Context, bytes int) *arena.LimitError {
+func refused(t testing.TB, c *memctx.Context, bytes int) *arena.LimitError {
 	t.Helper()
 	_, err := arena.TryMakeSlice[byte](c.Arena(), bytes, bytes)
 	var le *arena.LimitError
@@ -76,7 +76,7 @@ func TestLimit(t *testing.T) {
 	if n := namesOf(t, "server"); n.LimitErrors < 8 {
 		t.Errorf("%v", n)
 	}
-	for c, want := range map[memctx.Context]int{server: 65_000, conn: 55_000} {
+	for c, want := range map[*memctx.Context]int{server: 65_000, conn: 55_000} {
 		if s := c.Stats(); s.Total.Bytes != want || s.Limit == 0 {
 			t.Errorf("%v, want %d bytes", s, want)
 		}
@@ -211,14 +211,14 @@ func TestReserve(t *testing.T) {
 		t.Errorf("panics with %v", r)
 	}
 	b, err := server.TryChild("log", memctx.Config{Reserve: 10_000})
-	if err != nil || b == (memctx.Context{}) {
+	if err != nil || b == nil {
 		t.Errorf("error %v", err)
 	}
 	if s := server.Stats(); s.Children != 4 {
 		t.Errorf("%v: a child that did not come to be", s)
 	}
 	checkAll(t, server)
-	for _, c := range []memctx.Context{log, a, b} {
+	for _, c := range []*memctx.Context{log, a, b} {
 		c.Delete()
 	}
 	if memctx.Taken(server) != 0 {

@@ -16,25 +16,56 @@ import (
 )
 
 // A Context is memory with a name, an owner and a place in a tree: what is below
-// it ends before it does. Make one with [New] or [Context.Child]. It is two words, and is
-// passed on and compared as such.
+// it ends before it does. Make one with [New] or [Context.Child].
 //
 // A Context is for one goroutine at a time, as is the arena it hands out. Child,
 // Retain, Abandon, Stats, Walk and what describes the context may be
 // called from any goroutine at any time, and different contexts of a tree may be
 // used by different goroutines.
 //
-// The zero Context stands for no context: its Arena is nil, which is Go's heap, its
-// children are zero, and everything else does nothing. So code that is written for
+// A nil Context stands for no context: its Arena is nil, which is Go's heap, its
+// children are nil, and everything else does nothing. So code that is written for
 // contexts also runs without one.
 //
-// What a Context refers to, some 350 bytes, serves another context of its name after the
-// end, and so does its arena, which it has when it is first asked for one. A Context that
-// has ended is no other for that: to use it panics as before, and it is described by its
-// name alone from then on.
+// A Context is two words. What it refers to, some 350 bytes, serves another context of its
+// name after the end, and so does its arena, which it has when it is first asked for one. A
+// Context that has ended is no other for that: to use it panics as before, and it is described
+// by its name alone from then on.
 type Context struct {
+	_ noCopy
+	r ref
+}
+
+// A noCopy makes go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// A ref is what a Context has: what it refers to, and when. The zero ref is that of no
+// context.
+type ref struct {
 	*node
 	tag uint64 // the node's word while the context is live
+}
+
+// ref returns what mc has.
+func (mc *Context) ref() ref {
+	if mc == nil {
+		return ref{}
+	}
+	return mc.r
+}
+
+// public returns the Context of c. There is one while it is live.
+func (c ref) public() *Context {
+	if c.node == nil {
+		return nil
+	}
+	if p := c.front.Load(); p != nil && p.r == c {
+		return p
+	}
+	return &Context{r: c}
 }
 
 // A node is what a context refers to. When that has ended, the node serves another of its
@@ -50,24 +81,25 @@ type node struct {
 	kind     *kind                       // for ever
 	lastKind atomic.Pointer[kind]        // of the last child
 	arena    atomic.Pointer[arena.Arena] // written with mu held
+	front    atomic.Pointer[Context]     // of the context that the node serves, or served last
 
-	parent    atomic.Pointer[node] // written with mu held, of the node and of the parent
-	mu        sync.Mutex           // guards what follows; nobody but SetParent holds two of them
-	parentTag uint64
-	settings  Config
-	created   clock.Time
-	site      *leak.Site // where it was made, if sampled
-	first     *node      // child made last
-	last      *node      // child made first
-	children  int
-	leases    int
-	growth    growth
-	resets    uint64
-	aged      bool        // reported as too old
-	untyped   *bump.Arena // written by the owner only
-	linked    bool        // is among the parent's children
-	forsaken  bool        // was abandoned: its memory is never used again
-	spared    *[]string   // texts that are read after the end: see spare
+	parent   atomic.Pointer[node] // written with mu held, of the node and of the parent
+	mu       sync.Mutex           // guards what follows; nobody but SetParent holds two of them
+	above    *Context             // the parent, as its users know it
+	settings Config
+	created  clock.Time
+	site     *leak.Site // where it was made, if sampled
+	first    *node      // child made last
+	last     *node      // child made first
+	children int
+	leases   int
+	growth   growth
+	resets   uint64
+	aged     bool        // reported as too old
+	untyped  *bump.Arena // written by the owner only
+	linked   bool        // is among the parent's children
+	forsaken bool        // was abandoned: its memory is never used again
+	spared   *[]string   // texts that are read after the end: see spare
 
 	watch *watch // of a node that was a root once
 
@@ -100,13 +132,13 @@ func (c *node) become(state uint64) { c.word.Store(c.tagOf() + state) }
 func (c *node) tagOf() uint64 { return c.word.Load() &^ (states - 1) }
 
 // handle returns that context. c.mu is held, or that of its parent.
-func (c *node) handle() Context { return Context{c, c.tagOf()} }
+func (c *node) handle() ref { return ref{c, c.tagOf()} }
 
 // holds reports whether the node is still the context's. c.mu is held.
-func (c Context) holds() bool { return c.tagOf() == c.tag }
+func (c ref) holds() bool { return c.tagOf() == c.tag }
 
 // is reports whether the context is in that state.
-func (c Context) is(state uint64) bool { return c.word.Load() == c.tag+state }
+func (c ref) is(state uint64) bool { return c.word.Load() == c.tag+state }
 
 // roots are the nodes that were roots once.
 var (
@@ -119,22 +151,22 @@ var (
 //
 // A root that is dropped before its end goes to the garbage collector with all
 // below it. Its callbacks do not run, and the leak finder counts it.
-func New(name string, conf ...Config) Context {
-	c, err := Context{}.add("New", name, conf)
+func New(name string, conf ...Config) *Context {
+	c, err := ref{}.add("New", name, conf)
 	if err != nil {
 		panic(err)
 	}
-	return c
+	return c.public()
 }
 
 // Child returns a new context below c, which ends with c if it is not ended
 // before. It may be called from any goroutine. It costs some hundred nanoseconds.
-// A child of the zero Context is zero.
+// A child of a nil Context is nil.
 //
 // Child panics if name is empty, if a setting is out of its range, if c is deleted, and
 // with an [*arena.LimitError] if there is no room for what Config.Reserve asks.
-func (c Context) Child(name string, conf ...Config) Context {
-	child, err := c.TryChild(name, conf...)
+func (mc *Context) Child(name string, conf ...Config) *Context {
+	child, err := mc.TryChild(name, conf...)
 	if err != nil {
 		panic(err)
 	}
@@ -143,15 +175,17 @@ func (c Context) Child(name string, conf ...Config) Context {
 
 // TryChild is [Context.Child] that returns the [*arena.LimitError] with which
 // Child panics.
-func (c Context) TryChild(name string, conf ...Config) (Context, error) {
+func (mc *Context) TryChild(name string, conf ...Config) (*Context, error) {
+	c := mc.ref()
 	if c.node == nil {
-		return c, nil
+		return nil, nil
 	}
-	return c.add("Child", name, conf)
+	child, err := c.add("Child", name, conf)
+	return child.public(), err
 }
 
 // add makes a context below c, or a root.
-func (c Context) add(op, name string, given []Config) (Context, error) {
+func (c ref) add(op, name string, given []Config) (ref, error) {
 	if name == "" {
 		panic(fmt.Sprintf("memctx: %s%s with an empty name: want the name of a kind of work, like \"request\"", op, c.of()))
 	}
@@ -178,7 +212,7 @@ func (c Context) add(op, name string, given []Config) (Context, error) {
 			c.mu.Unlock()
 			err := full.limitError(n.handle(), c, n.ledger.reserve)
 			n.refuse()
-			return Context{}, err
+			return ref{}, err
 		}
 	}
 	if c.forsaken {
@@ -192,7 +226,7 @@ func (c Context) add(op, name string, given []Config) (Context, error) {
 }
 
 // open makes the node that of a new context.
-func (c *node) open(conf *Config, parent Context, sampled bool) {
+func (c *node) open(conf *Config, parent ref, sampled bool) {
 	c.mu.Lock() // against those who describe the one before
 	c.settings = *conf
 	c.created = clock.Now()
@@ -203,11 +237,12 @@ func (c *node) open(conf *Config, parent Context, sampled bool) {
 	if c.parent.Load() != parent.node { // which spares a store that others wait for
 		c.parent.Store(parent.node)
 	}
-	c.parentTag = parent.tag
+	c.above = parent.public()
 	c.ledger.open(conf)
 	c.growth = growth{}
 	c.resets, c.aged = 0, false
 	c.word.Store(c.tagOf() + states + live)
+	c.front.Store(&Context{r: c.handle()})
 	if parent.node == nil {
 		c.becomeRoot()
 	}
@@ -272,13 +307,13 @@ func (c *node) link(n *node) {
 	c.children++
 }
 
-// unlink takes c out of its parent's children and returns the parent, or the zero Context
+// unlink takes c out of its parent's children and returns the parent, or none
 // if c was not among them.
-func (c *node) unlink() (parent Context) {
+func (c *node) unlink() (parent ref) {
 	for {
 		p := c.parent.Load()
 		if p == nil {
-			return Context{}
+			return ref{}
 		}
 		p.mu.Lock()
 		if c.parent.Load() == p { // and not moved since
@@ -314,9 +349,10 @@ func (c *node) remove(n *node) {
 // cost of a nanosecond. It belongs to the context and ends with it: its Free
 // panics, and so does a Put into a Pool. A Reset of the arena itself or of a lane,
 // and the Release of a Mark, ignore leases: their caller vouches that nobody uses
-// the memory any more. [Context.Reset] heeds leases. The arena of the zero Context is
+// the memory any more. [Context.Reset] heeds leases. The arena of a nil Context is
 // nil, which stands for Go's heap. Arena panics after Delete.
-func (c Context) Arena() *arena.Arena {
+func (mc *Context) Arena() *arena.Arena {
+	c := mc.ref()
 	if c.node != nil {
 		// The second look is for those whose context ends meanwhile. They may not, but
 		// the arena of the next context is not for them.
@@ -328,7 +364,7 @@ func (c Context) Arena() *arena.Arena {
 }
 
 // takeArena is Arena the first time, and after the context's best days.
-func (c Context) takeArena() *arena.Arena {
+func (c ref) takeArena() *arena.Arena {
 	if c.node == nil {
 		return nil
 	}
@@ -349,9 +385,10 @@ func (c Context) takeArena() *arena.Arena {
 // after those of the contexts below. If one panics the others still run, and the
 // panic goes on. f may allocate in the context; what it registers runs in the
 // same round. It must not Reset or Delete the context. The callbacks of an
-// abandoned context run only if it is deleted after all. For the zero Context, which
+// abandoned context run only if it is deleted after all. For a nil Context, which
 // never ends, f is dropped. OnReset panics if f is nil, and after Delete.
-func (c Context) OnReset(f func()) {
+func (mc *Context) OnReset(f func()) {
+	c := mc.ref()
 	if f == nil {
 		panic("memctx: OnReset(nil)" + c.of())
 	}
@@ -363,19 +400,27 @@ func (c Context) OnReset(f func()) {
 	c.mu.Unlock()
 }
 
-// Parent returns the context above, or the zero Context for a root. For a deleted context
+// Parent returns the context above, or a nil Context for a root. For a deleted context
 // it is the one it had, until its place is another's.
-func (c Context) Parent() Context {
-	_, parent := c.look()
-	return parent
+func (mc *Context) Parent() *Context {
+	c := mc.ref()
+	if c.node == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.holds() {
+		return nil
+	}
+	return c.above
 }
 
 // look returns what describes the context, which is nothing when its node is another's.
-func (c Context) look() (ident string, parent Context) {
+func (c ref) look() (ident string, parent ref) {
 	if c.node != nil {
 		c.mu.Lock()
 		if c.holds() {
-			ident, parent = c.settings.Ident, Context{c.parent.Load(), c.parentTag}
+			ident, parent = c.settings.Ident, c.above.ref()
 		}
 		c.mu.Unlock()
 	}
@@ -384,15 +429,15 @@ func (c Context) look() (ident string, parent Context) {
 
 // usable reports whether the context may be used by somebody: with a lease also
 // after Delete. c.mu is held.
-func (c Context) usable() bool {
+func (c ref) usable() bool {
 	return c.is(live) || c.is(abandoned) || c.is(ending) || c.is(ended) && c.leases > 0
 }
 
 // mayHaveChildren reports whether contexts may come below c, and leases. c.mu is held.
-func (c Context) mayHaveChildren() bool { return c.usable() && !c.is(ending) }
+func (c ref) mayHaveChildren() bool { return c.usable() && !c.is(ending) }
 
 // mustBeUsable panics if the context was deleted.
-func (c Context) mustBeUsable(op string) {
+func (c ref) mustBeUsable(op string) {
 	if !c.is(live) && !c.is(abandoned) {
 		c.lockUsable(op)
 		c.mu.Unlock()
@@ -400,7 +445,7 @@ func (c Context) mustBeUsable(op string) {
 }
 
 // lockUsable locks c.mu, and panics if the context was deleted.
-func (c Context) lockUsable(op string) {
+func (c ref) lockUsable(op string) {
 	c.mu.Lock()
 	if !c.usable() {
 		c.mu.Unlock()
@@ -408,4 +453,4 @@ func (c Context) lockUsable(op string) {
 	}
 }
 
-func (c Context) unusable(op string) { panic("memctx: " + op + " of the deleted context " + c.Path()) }
+func (c ref) unusable(op string) { panic("memctx: " + op + " of the deleted context " + c.path()) }

@@ -14,35 +14,35 @@ import (
 // with what its panic says in front.
 var uses = []struct {
 	op string
-	f  func(c memctx.Context)
+	f  func(c *memctx.Context)
 }{
-	{"Arena", func(c memctx.Context) { c.Arena() }},
-	{`Child("x")`, func(c memctx.Context) { c.Child("x", memctx.Config{Limit: 5}) }},
-	{`Child("x")`, func(c memctx.Context) { c.TryChild("x") }},
-	{"OnReset", func(c memctx.Context) { c.OnReset(func() {}) }},
-	{"Reset", memctx.Context.Reset},
-	{"ResetChildren", memctx.Context.ResetChildren},
-	{"Delete", memctx.Context.Delete},
-	{"SetParent", func(c memctx.Context) { c.SetParent(memctx.Context{}) }},
-	{"SetParent", func(c memctx.Context) { c.SetParent(c) }},
-	{"Retain", func(c memctx.Context) { c.Retain() }},
-	{"Abandon", memctx.Context.Abandon},
+	{"Arena", func(c *memctx.Context) { c.Arena() }},
+	{`Child("x")`, func(c *memctx.Context) { c.Child("x", memctx.Config{Limit: 5}) }},
+	{`Child("x")`, func(c *memctx.Context) { c.TryChild("x") }},
+	{"OnReset", func(c *memctx.Context) { c.OnReset(func() {}) }},
+	{"Reset", (*memctx.Context).Reset},
+	{"ResetChildren", (*memctx.Context).ResetChildren},
+	{"Delete", (*memctx.Context).Delete},
+	{"SetParent", func(c *memctx.Context) { c.SetParent(nil) }},
+	{"SetParent", func(c *memctx.Context) { c.SetParent(c) }},
+	{"Retain", func(c *memctx.Context) { c.Retain() }},
+	{"Abandon", (*memctx.Context).Abandon},
 }
 
 // Use after Delete panics, and names what was used and which context.
 func TestUseAfterDelete(t *testing.T) {
 	server := memctx.New("server")
-	for what, end := range map[string]func(c memctx.Context){
-		"Delete":           memctx.Context.Delete,
-		"Delete above":     func(c memctx.Context) { c.Parent().Delete() },
-		"Reset above":      func(c memctx.Context) { c.Parent().Reset() },
-		"Delete far above": func(memctx.Context) { server.Reset() },
-		"the last lease": func(c memctx.Context) {
+	for what, end := range map[string]func(c *memctx.Context){
+		"Delete":           (*memctx.Context).Delete,
+		"Delete above":     func(c *memctx.Context) { c.Parent().Delete() },
+		"Reset above":      func(c *memctx.Context) { c.Parent().Reset() },
+		"Delete far above": func(*memctx.Context) { server.Reset() },
+		"the last lease": func(c *memctx.Context) {
 			c.Retain()
 			c.Delete()
 			c.Release()
 		},
-		"Delete after Abandon": func(c memctx.Context) {
+		"Delete after Abandon": func(c *memctx.Context) {
 			c.Abandon()
 			c.Delete()
 		},
@@ -96,7 +96,7 @@ func TestBadConfig(t *testing.T) {
 	testkit.PanicText(t, `memctx: New with an empty name: want the name of a kind of work, like "request"`, func() { memctx.New("") })
 	testkit.PanicText(t, `memctx: Child of server with an empty name: want the name of a kind of work, like "request"`, func() { server.Child("") })
 	testkit.PanicText(t, "memctx: OnReset(nil) of server", func() { server.OnReset(nil) })
-	testkit.PanicText(t, "memctx: OnReset(nil)", func() { memctx.Context{}.OnReset(nil) })
+	testkit.PanicText(t, "memctx: OnReset(nil)", func() { (*memctx.Context)(nil).OnReset(nil) })
 	testkit.PanicText(t, "memctx: DumpOnSignal(nil): want a signal, like syscall.SIGUSR1", func() { memctx.DumpOnSignal(nil) })
 	if s := server.Stats(); s.Contexts != 1 {
 		t.Errorf("%v", s)
@@ -112,10 +112,10 @@ func TestBadConfig(t *testing.T) {
 
 // A callback must not end its own context.
 func TestMisuseInCallback(t *testing.T) {
-	for op, f := range map[string]func(memctx.Context){
-		"Reset": memctx.Context.Reset, "Delete": memctx.Context.Delete, "ResetChildren": memctx.Context.ResetChildren,
+	for op, f := range map[string]func(*memctx.Context){
+		"Reset": (*memctx.Context).Reset, "Delete": (*memctx.Context).Delete, "ResetChildren": (*memctx.Context).ResetChildren,
 	} {
-		for _, end := range []func(memctx.Context){memctx.Context.Reset, memctx.Context.Delete} {
+		for _, end := range []func(*memctx.Context){(*memctx.Context).Reset, (*memctx.Context).Delete} {
 			server := memctx.New("server")
 			ran := 0
 			server.OnReset(func() { ran++ })
@@ -147,12 +147,12 @@ func TestArenaIsTheContexts(t *testing.T) {
 		testkit.PanicText(t, text, func() { take[op](a) })
 	}
 	for op := range take {
-		for state, become := range map[string]func(c memctx.Context){
-			"live":      func(memctx.Context) {},
-			"reset":     memctx.Context.Reset,
-			"abandoned": memctx.Context.Abandon,
-			"ended":     func(c memctx.Context) { c.Retain(); c.Delete() },
-			"above":     func(c memctx.Context) { c.Retain(); c.Parent().Delete() },
+		for state, become := range map[string]func(c *memctx.Context){
+			"live":      func(*memctx.Context) {},
+			"reset":     (*memctx.Context).Reset,
+			"abandoned": (*memctx.Context).Abandon,
+			"ended":     func(c *memctx.Context) { c.Retain(); c.Delete() },
+			"above":     func(c *memctx.Context) { c.Retain(); c.Parent().Delete() },
 		} {
 			server := memctx.New("server", memctx.Config{Limit: 1 << 20})
 			c := server.Child("taken", memctx.Config{Ident: "1"})

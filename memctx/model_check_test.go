@@ -8,7 +8,7 @@ import (
 
 // check compares everything.
 func (m *treeModel) check() {
-	given := make([]memctx.Context, len(m.nodes))
+	given := make([]*memctx.Context, len(m.nodes))
 	for i, n := range m.nodes {
 		given[i] = n.mc
 	}
@@ -38,9 +38,9 @@ func (m *treeModel) check() {
 
 // checkShown compares what programs and people see.
 func (m *treeModel) checkShown() {
-	at := map[memctx.Context]*node{}
+	at := map[*memctx.Context]*node{}
 	created, live, deleted, abandoned := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
-	roots := map[memctx.Context]bool{}
+	roots := map[*memctx.Context]bool{}
 	for i, n := range m.nodes {
 		at[n.mc] = n
 		created[n.name]++
@@ -79,8 +79,8 @@ func (m *treeModel) checkShown() {
 		if p := n.mc.Parent(); !memctx.Replaced(n.mc) && at[p] != n.parent && n.parent.mc != p {
 			m.failf("node %d has the parent %v, want %v", i, p.Path(), n.parent.path())
 		}
-		var walked []memctx.Context
-		n.mc.Walk(func(c memctx.Context, depth int) bool {
+		var walked []*memctx.Context
+		n.mc.Walk(func(c *memctx.Context, depth int) bool {
 			walked = append(walked, c)
 			return true
 		})

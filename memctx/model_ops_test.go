@@ -32,7 +32,7 @@ func (m *treeModel) child(parent *node, p *program) {
 	}
 	m.nodes = append(m.nodes, n)
 	if err != nil {
-		if mc != (memctx.Context{}) || !isLimit(err) || !m.over() {
+		if mc != nil || !isLimit(err) || !m.over() {
 			m.failf("TryChild: %v, %v", mc, err)
 		}
 		m.nodes = m.nodes[:len(m.nodes)-1]
@@ -201,7 +201,7 @@ func (m *treeModel) delete(n *node) {
 
 func (m *treeModel) setParent(n, p *node) {
 	m.op = "SetParent of " + n.path()
-	var to memctx.Context
+	var to *memctx.Context
 	if p != nil {
 		m.op += " to " + p.path()
 		to = p.mc

@@ -19,7 +19,7 @@ import (
 
 // A node is what the model knows of a context.
 type node struct {
-	mc       memctx.Context
+	mc       *memctx.Context
 	name     string
 	ident    string
 	parent   *node // stays when it is gone
@@ -52,8 +52,8 @@ type callback struct {
 // root, that one itself. The model decides where to, and what comes of it.
 type move struct {
 	wish *node // where no limit is in the way
-	what memctx.Context
-	to   memctx.Context
+	what *memctx.Context
+	to   *memctx.Context
 	err  string
 }
 
@@ -135,7 +135,7 @@ func (n *node) usable() bool {
 }
 
 func (n *node) own() int {
-	if n.mc == (memctx.Context{}) { // it did not come to be
+	if n.mc == nil { // it did not come to be
 		return 0
 	}
 	if a := memctx.ArenaOf(n.mc); a != nil {

@@ -3,16 +3,18 @@ package memctx
 import "fmt"
 
 // SetParent moves the context, with all below it, from where it is to below p, or
-// makes it a root if p is the zero Context. What it holds of the limits above moves along; what
+// makes it a root if p is a nil Context. What it holds of the limits above moves along; what
 // was abandoned below it stays where it is counted. SetParent returns an error if
 // p is the context itself or below it, if one of the two was abandoned, and an
 // [*arena.LimitError] if a limit above p has no room; then nothing has changed.
-// Its cost is the number of contexts below. On the zero Context it does nothing. It
+// Its cost is the number of contexts below. On a nil Context it does nothing. It
 // panics if p is deleted, or if the context is and no lease holds it.
 //
 // The use is Postgres': build something in a context that goes with its maker
 // if that fails, and move it below one that lives longer when it is done.
-func (c Context) SetParent(p Context) error {
+func (mc *Context) SetParent(p *Context) error { return mc.ref().setParent(p.ref()) }
+
+func (c ref) setParent(p ref) error {
 	if c.node == nil {
 		return nil
 	}
@@ -31,25 +33,22 @@ func (c Context) SetParent(p Context) error {
 // holds mu of all contexts that have a part in it, so that none of them ends, and
 // nobody makes contexts below them, in the meantime; so it leaves it to the caller to say
 // what was refused.
-func (c Context) move(p Context) (old Context, refused func() error) {
+func (c ref) move(p ref) (old ref, refused func() error) {
 	structure.Lock()
 	defer structure.Unlock()
-	wasAbandoned := func(x Context) func() error {
+	wasAbandoned := func(x ref) func() error {
 		return func() error {
-			return fmt.Errorf("memctx: SetParent of %s to %s: %s was abandoned", c.Path(), p.Path(), x.Path())
+			return fmt.Errorf("memctx: SetParent of %s to %s: %s was abandoned", c.path(), p.path(), x.path())
 		}
 	}
 	for q := p; q.node != nil; _, q = q.look() {
 		if q == c {
 			return old, func() error {
-				return fmt.Errorf("memctx: SetParent of %s to %s: want a context that is not the same or below it", c.Path(), p.Path())
+				return fmt.Errorf("memctx: SetParent of %s to %s: want a context that is not the same or below it", c.path(), p.path())
 			}
 		}
 	}
-	deleted := func() error { panic("memctx: SetParent of " + c.Path() + " to the deleted context " + p.Path()) }
-	if p.node == c.node { // which is c's now
-		return old, deleted
-	}
+	deleted := func() error { panic("memctx: SetParent of " + c.path() + " to the deleted context " + p.path()) }
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.mayHaveChildren() {
@@ -57,6 +56,9 @@ func (c Context) move(p Context) (old Context, refused func() error) {
 	}
 	if c.forsaken {
 		return old, wasAbandoned(c)
+	}
+	if p.node == c.node { // which is c's now
+		return old, deleted
 	}
 	var up *ledger
 	if p.node != nil {
@@ -71,9 +73,9 @@ func (c Context) move(p Context) (old Context, refused func() error) {
 		}
 		up = p.bound()
 	}
-	old = Context{c.parent.Load(), c.parentTag}
+	old = c.above.ref()
 	if p == old {
-		return Context{}, nil
+		return ref{}, nil
 	}
 	if from := c.ledger.up; from != up {
 		if full, n := c.moveLedgers(from, up); full != nil {
@@ -86,7 +88,7 @@ func (c Context) move(p Context) (old Context, refused func() error) {
 		old.remove(c.node)
 	}
 	c.parent.Store(p.node)
-	c.parentTag = p.tag
+	c.above = p.public()
 	if p.node != nil {
 		p.link(c.node)
 		c.unwatch()

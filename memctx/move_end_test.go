@@ -18,9 +18,9 @@ import (
 // it was.
 func TestSetParentInCallback(t *testing.T) {
 	const left = 40_000
-	type place struct{ x, y, z memctx.Context } // two with limits below one, and one without
-	in := func(name string, p place) memctx.Context {
-		return map[string]memctx.Context{"x": p.x, "y": p.y, "z": p.z, "no context": memctx.Context{}}[name]
+	type place struct{ x, y, z *memctx.Context } // two with limits below one, and one without
+	in := func(name string, p place) *memctx.Context {
+		return map[string]*memctx.Context{"x": p.x, "y": p.y, "z": p.z, "no context": nil}[name]
 	}
 	for _, route := range [][]string{
 		{"x", "y"}, {"x", "no context"}, {"x", "z"}, {"z", "x"}, {"no context", "x"},
@@ -90,7 +90,7 @@ func TestSetParentInCallbackKeepsLimit(t *testing.T) {
 		fill(t, lost, 600_000)
 		lost.Abandon()
 		stage.Arena().OnReset(func() {
-			if err := job.SetParent(memctx.Context{}); err != nil {
+			if err := job.SetParent(nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -129,7 +129,7 @@ func TestSetParentMeetsClaims(t *testing.T) {
 			defer wg.Done()
 			for i := range rounds {
 				job := x.Child("job")
-				stages := make([]memctx.Context, 20)
+				stages := make([]*memctx.Context, 20)
 				for k := range stages {
 					var conf memctx.Config
 					if k%2 == 0 {
@@ -149,7 +149,7 @@ func TestSetParentMeetsClaims(t *testing.T) {
 				go func() {
 					defer moves.Done()
 					for n := 0; !done.Load(); n++ {
-						if err := job.SetParent([]memctx.Context{y, memctx.Context{}, x, z}[n%4]); err != nil {
+						if err := job.SetParent([]*memctx.Context{y, nil, x, z}[n%4]); err != nil {
 							t.Error(err)
 						}
 						runtime.Gosched()

@@ -18,7 +18,7 @@ import (
 
 // fill allocates so many bytes in a chunk of their own, without warm memory. It is
 // for more than twice what the arena has.
-func fill(t testing.TB, c memctx.Context, bytes int) []byte {
+func fill(t testing.TB, c *memctx.Context, bytes int) []byte {
 	t.Helper()
 	c.Arena().Trim(0)
 	// A type of its own, since first chunks of bytes are as large as other tests needed.
@@ -37,15 +37,15 @@ func TestSetParent(t *testing.T) {
 	d := c.Child("d")
 	v := arena.NewFrom(d.Arena(), 7)
 	for _, step := range []struct {
-		to   memctx.Context
+		to   *memctx.Context
 		path string
 		tree []string
 	}{
 		{b, "root/b/c/d", []string{"0 root", "1 root/a", "1 root/b", "2 root/b/c", "3 root/b/c/d"}},
 		{b, "root/b/c/d", []string{"0 root", "1 root/a", "1 root/b", "2 root/b/c", "3 root/b/c/d"}},
 		{root, "root/c/d", []string{"0 root", "1 root/a", "1 root/b", "1 root/c", "2 root/c/d"}},
-		{memctx.Context{}, "c/d", []string{"0 root", "1 root/a", "1 root/b"}},
-		{memctx.Context{}, "c/d", []string{"0 root", "1 root/a", "1 root/b"}},
+		{nil, "c/d", []string{"0 root", "1 root/a", "1 root/b"}},
+		{nil, "c/d", []string{"0 root", "1 root/a", "1 root/b"}},
 		{a, "root/a/c/d", []string{"0 root", "1 root/a", "2 root/a/c", "3 root/a/c/d", "1 root/b"}},
 	} {
 		if err := c.SetParent(step.to); err != nil {
@@ -87,7 +87,7 @@ func TestSetParentErrors(t *testing.T) {
 	lost.Abandon()
 	before := walked(root)
 	for _, x := range []struct {
-		c, p memctx.Context
+		c, p *memctx.Context
 		text string
 	}{
 		{a, a, "memctx: SetParent of root/a to root/a: want a context that is not the same or below it"},
@@ -97,7 +97,7 @@ func TestSetParentErrors(t *testing.T) {
 		{a, below, "memctx: SetParent of root/a to root/lost/below: root/lost/below was abandoned"},
 		{lost, a, "memctx: SetParent of root/lost to root/a: root/lost was abandoned"},
 		{below, a, "memctx: SetParent of root/lost/below to root/a: root/lost/below was abandoned"},
-		{below, memctx.Context{}, "memctx: SetParent of root/lost/below to (no context): root/lost/below was abandoned"},
+		{below, nil, "memctx: SetParent of root/lost/below to (no context): root/lost/below was abandoned"},
 		{lost.Child("new"), a, "memctx: SetParent of root/lost/new to root/a: root/lost/new was abandoned"},
 	} {
 		if err := x.c.SetParent(x.p); err == nil || err.Error() != x.text {
@@ -123,7 +123,7 @@ func TestSetParentErrors(t *testing.T) {
 		t.Error(err)
 	}
 	a.Delete()
-	if err := held.SetParent(memctx.Context{}); err != nil { // and a ends, which waited for it alone
+	if err := held.SetParent(nil); err != nil { // and a ends, which waited for it alone
 		t.Error(err)
 	}
 	if memctx.StateOf(a) != "gone" {
@@ -148,17 +148,17 @@ func TestSetParentMovesLimits(t *testing.T) {
 	job := x.Child("work")
 	part, bound, ahead := job.Child("work"), job.Child("work", memctx.Config{Limit: 50_000}), job.Child("work", memctx.Config{Reserve: 60_000})
 	below := bound.Child("work")
-	for c, n := range map[memctx.Context]int{x: 1000, y: 2000, job: 4000, part: 8000, bound: 16_000, below: 20_000, ahead: 32_000} {
+	for c, n := range map[*memctx.Context]int{x: 1000, y: 2000, job: 4000, part: 8000, bound: 16_000, below: 20_000, ahead: 32_000} {
 		fill(t, c, n)
 	}
-	all := []memctx.Context{top, x, y, z, job, part, bound, ahead, below}
-	moves := func(c, to memctx.Context, want ...int) {
+	all := []*memctx.Context{top, x, y, z, job, part, bound, ahead, below}
+	moves := func(c, to *memctx.Context, want ...int) {
 		t.Helper()
 		if err := c.SetParent(to); err != nil {
 			t.Error(err)
 		}
 		var got []int
-		for _, c := range []memctx.Context{top, x, y, z, bound} {
+		for _, c := range []*memctx.Context{top, x, y, z, bound} {
 			got = append(got, memctx.Taken(c))
 		}
 		if !slices.Equal(got, want) {
@@ -174,12 +174,12 @@ func TestSetParentMovesLimits(t *testing.T) {
 	moves(job, x, 259_000, 109_000, 2000, 0, 36_000)
 	moves(bound, y, 223_000, 73_000, 38_000, 0, 36_000)
 	moves(below, part, 243_000, 93_000, 18_000, 0, 16_000)
-	moves(below, memctx.Context{}, 223_000, 73_000, 18_000, 0, 16_000)
+	moves(below, nil, 223_000, 73_000, 18_000, 0, 16_000)
 	moves(below, bound, 223_000, 73_000, 38_000, 0, 36_000)
 	moves(y, x, 223_000, 223_000, 38_000, 0, 36_000)
 	moves(job, y, 151_000, 151_000, 110_000, 0, 36_000)
 	moves(bound, x, 187_000, 187_000, 74_000, 0, 36_000)
-	moves(y, memctx.Context{}, 37_000, 37_000, 74_000, 0, 36_000)
+	moves(y, nil, 37_000, 37_000, 74_000, 0, 36_000)
 	moves(y, top, 187_000, 37_000, 74_000, 0, 36_000)
 
 	// What is taken from then on is taken there.
@@ -197,7 +197,7 @@ func TestSetParentLimit(t *testing.T) {
 	x := top.Child("tenant", memctx.Config{Ident: "x", Limit: 150_000})
 	y := top.Child("tenant", memctx.Config{Ident: "y", Limit: 100_000})
 	job := x.Child("work")
-	list := []memctx.Context{job}
+	list := []*memctx.Context{job}
 	for i := range 10 { // parts that fit one by one
 		c := list[i/2].Child("work", memctx.Config{Ident: fmt.Sprint(i)})
 		fill(t, c, 10_000)
@@ -219,7 +219,7 @@ func TestSetParentLimit(t *testing.T) {
 	if !reflect.DeepEqual(*le, want) {
 		t.Errorf("error %+v\nwant  %+v", *le, want)
 	}
-	for i, c := range []memctx.Context{top, x, y, job} {
+	for i, c := range []*memctx.Context{top, x, y, job} {
 		s := c.Stats()
 		if s.Age = before[i].Age; s != before[i] {
 			t.Errorf("after the error %+v\nbefore it %+v", s, before[i])
@@ -270,7 +270,7 @@ func TestSetParentConcurrent(t *testing.T) {
 	var done atomic.Bool
 	var wg sync.WaitGroup
 	var granted, refused, moved atomic.Int64
-	for i, parent := range []memctx.Context{job, inner, job.Child("work"), x, y, top} {
+	for i, parent := range []*memctx.Context{job, inner, job.Child("work"), x, y, top} {
 		c := parent.Child("work", memctx.Config{Ident: fmt.Sprint(i)})
 		wg.Add(1)
 		go func() {
@@ -302,7 +302,7 @@ func TestSetParentConcurrent(t *testing.T) {
 	go func() {
 		defer wg.Done()
 		for !done.Load() {
-			for c, most := range map[memctx.Context]int{top: limit, x: limit / 2, y: limit / 2, inner: limit / 4} {
+			for c, most := range map[*memctx.Context]int{top: limit, x: limit / 2, y: limit / 2, inner: limit / 4} {
 				if n := memctx.Taken(c); n > most || n < 0 {
 					t.Errorf("%s counts %d bytes, its limit is %d", c.Path(), n, most)
 				}
@@ -313,7 +313,7 @@ func TestSetParentConcurrent(t *testing.T) {
 		if i%10 == 0 {
 			runtime.Gosched()
 		}
-		to := []memctx.Context{y, x, top, x}[i%4]
+		to := []*memctx.Context{y, x, top, x}[i%4]
 		if err := job.SetParent(to); err == nil {
 			moved.Add(1)
 		} else if !isLimit(err) {

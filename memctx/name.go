@@ -75,8 +75,9 @@ func kindFor(name string) *kind {
 	return k
 }
 
-// Name returns the context's name, or "" for the zero Context.
-func (c Context) Name() string {
+// Name returns the context's name, or "" for a nil Context.
+func (mc *Context) Name() string {
+	c := mc.ref()
 	if c.node == nil {
 		return ""
 	}
@@ -85,7 +86,8 @@ func (c Context) Name() string {
 
 // Ident returns what Config.Ident gave, or "". For a deleted context it is "" once its
 // place is another's.
-func (c Context) Ident() string {
+func (mc *Context) Ident() string {
+	c := mc.ref()
 	ident, _ := c.look()
 	return ident
 }
@@ -98,10 +100,12 @@ const (
 
 // Path returns the names from the root to the context, like
 // server/conn[17]/request. Of a path of more than 32 names the middle is left
-// out. The path of the zero Context is "(no context)". For a deleted context it is the one
+// out. The path of a nil Context is "(no context)". For a deleted context it is the one
 // it had, until its place, or one above, is another's: then it has the names below that. It
 // costs a step for each context above, and allocates.
-func (c Context) Path() string {
+func (mc *Context) Path() string { return mc.ref().path() }
+
+func (c ref) path() string {
 	if c.node == nil {
 		return "(no context)"
 	}
@@ -125,7 +129,7 @@ func (c Context) Path() string {
 }
 
 // label returns the context's part of a path.
-func (c Context) label() string {
+func (c ref) label() string {
 	ident, _ := c.look()
 	return label(c.kind.name, ident)
 }
@@ -138,19 +142,19 @@ func label(name, ident string) string {
 }
 
 // of names the context as the place of a misuse, or nothing if there is none.
-func (c Context) of() string {
+func (c ref) of() string {
 	if c.node == nil {
 		return ""
 	}
-	return " of " + c.Path()
+	return " of " + c.path()
 }
 
 // String describes the context in a line.
-func (c Context) String() string {
-	if c.node == nil {
+func (mc *Context) String() string {
+	if mc.ref().node == nil {
 		return "no memory context"
 	}
-	return c.Stats().String()
+	return mc.Stats().String()
 }
 
 // Names returns the numbers of all names that contexts were given since the
@@ -159,8 +163,8 @@ func (c Context) String() string {
 func Names() iter.Seq[NameStats] {
 	return func(yield func(NameStats) bool) {
 		t := newTally()
-		for r := range Roots() {
-			r.Walk(func(c Context, _ int) bool {
+		for r := range rootRefs() {
+			r.walk(func(c ref, _ int) bool {
 				own, _, _ := c.own()
 				t.add(c, own)
 				return true
@@ -198,7 +202,7 @@ func newTally() *tally {
 }
 
 // add adds a live context with what its arena has.
-func (t *tally) add(c Context, own Usage) {
+func (t *tally) add(c ref, own Usage) {
 	at, known := t.at[c.kind]
 	if !known {
 		return // of a name that is newer than the tally

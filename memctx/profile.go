@@ -34,7 +34,7 @@ func WriteProfile(w io.Writer) error {
 		profile.Type{Name: "contexts", Unit: "count"},
 		profile.Type{Name: "chunks", Unit: "count"},
 		profile.Type{Name: "space", Unit: "bytes"})
-	all := takeCensus(Context{})
+	all := takeCensus(ref{})
 	writeWays(p, all)
 	writeRest(p, "caches", "cache ", slab.Caches(), func(s slab.Stats) (string, int) { return s.Name, s.Bytes })
 	writeRest(p, "pools", "pool ", pool.Pools(), func(s pool.Stats) (string, int) { return s.Name, s.Bytes })

@@ -63,7 +63,7 @@ func TestProfileWays(t *testing.T) {
 	defer server.Delete()
 	sums := map[string]memctx.Usage{}
 	counts := map[string]int{}
-	add := func(mc memctx.Context, way string, n int) {
+	add := func(mc *memctx.Context, way string, n int) {
 		if n > 0 {
 			arena.MakeSlice[byte](mc.Arena(), n, n)
 		}

@@ -16,10 +16,10 @@ import (
 // ReportOptions say what [WriteReport] writes. The zero value is a report of
 // everything.
 type ReportOptions struct {
-	Of       Context // and what is below it; zero: all roots
-	Children int     // most children listed of one context or group; 0: 100
-	Ranked   int     // rows of the ranking; 0: 20
-	JSON     bool    // a Snapshot as JSON instead of text
+	Of       *Context // and what is below it; nil: all roots
+	Children int      // most children listed of one context or group; 0: 100
+	Ranked   int      // rows of the ranking; 0: 20
+	JSON     bool     // a Snapshot as JSON instead of text
 }
 
 // WriteReport writes what leaked, then what contexts there are: as a tree, with groups
@@ -32,7 +32,7 @@ func WriteReport(w io.Writer, o ReportOptions) error {
 	if o.Children < 0 || o.Ranked < 0 {
 		return fmt.Errorf("memctx: WriteReport with Children %d and Ranked %d: want 0 or more", o.Children, o.Ranked)
 	}
-	s := snapshotOf(o.Of, cmp.Or(o.Children, listChildren))
+	s := snapshotOf(o.Of.ref(), cmp.Or(o.Children, listChildren))
 	if o.JSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")

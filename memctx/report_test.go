@@ -251,7 +251,7 @@ func TestReportJSON(t *testing.T) {
 	if len(got.Contexts) != 2 || len(got.Names) < 2 || len(got.Caches) == 0 || len(got.Pools) == 0 || got.Leaks == nil {
 		t.Fatalf("%d contexts, %d names, %d caches, %d pools", len(got.Contexts), len(got.Names), len(got.Caches), len(got.Pools))
 	}
-	for i, c := range []memctx.Context{server, conn} {
+	for i, c := range []*memctx.Context{server, conn} {
 		s := c.Stats()
 		r := got.Contexts[i]
 		if r.Age <= 0 || r.Age > s.Age || !r.Created.Equal(s.Created) {

@@ -14,10 +14,10 @@ import (
 
 // replaced returns a context that has ended and one that has its node now: the child of
 // parent, or a root.
-func replaced(t *testing.T, parent memctx.Context, name string) (old, now memctx.Context) {
-	open := func() memctx.Context {
+func replaced(t *testing.T, parent *memctx.Context, name string) (old, now *memctx.Context) {
+	open := func() *memctx.Context {
 		conf := memctx.Config{Ident: "now", Limit: 1 << 20}
-		if parent == (memctx.Context{}) {
+		if parent == nil {
 			return memctx.New(name, conf)
 		}
 		return parent.Child(name, conf)
@@ -39,7 +39,7 @@ func replaced(t *testing.T, parent memctx.Context, name string) (old, now memctx
 func TestUseAfterReplacement(t *testing.T) {
 	server := memctx.New("server")
 	defer server.Delete()
-	for _, parent := range []memctx.Context{server, {}} {
+	for _, parent := range []*memctx.Context{server, nil} {
 		for _, held := range []bool{false, true} {
 			old, now := replaced(t, parent, freshName("replaced"))
 			release := func() {}
@@ -55,14 +55,14 @@ func TestUseAfterReplacement(t *testing.T) {
 				testkit.PanicText(t, "memctx: "+u.op+" of the deleted context "+old.Name(), func() { u.f(old) })
 			}
 			testkit.PanicText(t, "memctx: Bump of the deleted context "+old.Name(), func() { old.Bump() })
-			for _, x := range []memctx.Context{now, server} {
+			for _, x := range []*memctx.Context{now, server} {
 				testkit.PanicText(t, "memctx: SetParent of "+x.Path()+" to the deleted context "+old.Name(), func() { x.SetParent(old) })
 			}
 			if s := old.Stats(); s.Name != now.Name() || s.Path != now.Name() || s.Ident != "" || s.Limit != 0 ||
-				s.Contexts != 1 || s.Own != (memctx.Usage{}) || s.Total != (memctx.Usage{}) || s.Leases != 0 || old.Parent() != (memctx.Context{}) || old.Ident() != "" {
+				s.Contexts != 1 || s.Own != (memctx.Usage{}) || s.Total != (memctx.Usage{}) || s.Leases != 0 || old.Parent() != nil || old.Ident() != "" {
 				t.Errorf("%+v", s)
 			}
-			old.Walk(func(x memctx.Context, depth int) bool {
+			old.Walk(func(x *memctx.Context, depth int) bool {
 				if x != old || depth != 0 {
 					t.Errorf("Walk of what has ended saw %v", x)
 				}
@@ -150,7 +150,7 @@ func TestReplacementRace(t *testing.T) {
 	server := memctx.New("server")
 	defer server.Delete()
 	const n = 200
-	var olds []memctx.Context
+	var olds []*memctx.Context
 	for range 50 {
 		c := server.Child("race")
 		c.Delete()
@@ -175,7 +175,7 @@ func TestReplacementRace(t *testing.T) {
 				if s := old.Stats(); s.Own.Bytes != 0 || s.Leases != 0 || s.Limit != 0 {
 					t.Errorf("%+v", s)
 				}
-				old.Walk(func(memctx.Context, int) bool { return true })
+				old.Walk(func(*memctx.Context, int) bool { return true })
 				for _, use := range []func(){func() { old.Retain() }, func() { old.Child("x") }, func() { old.Arena() }, old.Delete, old.Reset, old.Abandon} {
 					if text, _ := testkit.Panic(t, use).(string); !strings.Contains(text, "deleted context") {
 						t.Errorf("panic %q", text)

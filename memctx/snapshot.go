@@ -49,10 +49,10 @@ const (
 // row says how many of its children are not listed and what they have. Names
 // counts all of them. It costs some hundred nanoseconds for each context there is.
 // It may be called from any goroutine.
-func TakeSnapshot() *Snapshot { return snapshotOf(Context{}, listChildren) }
+func TakeSnapshot() *Snapshot { return snapshotOf(ref{}, listChildren) }
 
 // snapshotOf is TakeSnapshot of the contexts from c down, or of all.
-func snapshotOf(c Context, children int) *Snapshot {
+func snapshotOf(c ref, children int) *Snapshot {
 	all := takeCensus(c)
 	names := newTally()
 	for i := range all.entries {
@@ -148,7 +148,7 @@ func (w *writer) list(room int) {
 		e := &w.all.entries[p.entries[0]]
 		labels = labels[:base+e.depth]
 		if p.isGroup {
-			row.Siblings, row.Stats = len(p.entries), w.sum(p.entries, joinPath(append(labels, e.c.Name())))
+			row.Siblings, row.Stats = len(p.entries), w.sum(p.entries, joinPath(append(labels, e.c.kind.name)))
 		} else {
 			labels = append(labels, e.c.label())
 			row.Stats = e.stats(joinPath(labels))
@@ -169,7 +169,7 @@ func (w *writer) list(room int) {
 // sum returns the numbers of a group.
 func (w *writer) sum(entries []int, path string) Stats {
 	oldest := w.all.entries[entries[0]].c
-	s := Stats{Name: oldest.Name(), Path: path, Children: len(entries), Created: oldest.created.Wall()}
+	s := Stats{Name: oldest.kind.name, Path: path, Children: len(entries), Created: oldest.created.Wall()}
 	for _, i := range entries {
 		e := &w.all.entries[i]
 		s.Total.Bytes += e.total.Bytes

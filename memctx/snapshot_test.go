@@ -87,7 +87,7 @@ func checkRows(t testing.TB, rows []memctx.Row) {
 func TestSnapshotAddsUp(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 4))
-		all := []memctx.Context{memctx.New("random")}
+		all := []*memctx.Context{memctx.New("random")}
 		for range rng.IntN(400) {
 			var conf memctx.Config
 			if rng.IntN(4) == 0 {
@@ -235,7 +235,7 @@ func TestSnapshotBounded(t *testing.T) {
 
 // Of the roots those with most bytes are listed, too; Names counts all.
 func TestSnapshotOfManyRoots(t *testing.T) {
-	var all []memctx.Context
+	var all []*memctx.Context
 	for i := range 150 {
 		c := memctx.New("many roots")
 		if i == 149 {

@@ -8,7 +8,7 @@ import (
 // spare has memory in which one of texts lies left to the garbage collector, instead
 // of used again, when c and the contexts below it end or are reset the next time. It
 // is for those who know that the texts are read after that. The caller has a lease.
-func (c Context) spare(texts []string) {
+func (c ref) spare(texts []string) {
 	c.mu.Lock()
 	c.spared = &texts
 	children := c.children

@@ -19,15 +19,15 @@ func TestSpare(t *testing.T) {
 		above := root.Child(names["above"])
 		below := above.Child(names["below"])
 		texts := map[string]string{"nowhere": "constant"}
-		for name, c := range map[string]memctx.Context{"above": above, "below": below} {
+		for name, c := range map[string]*memctx.Context{"above": above, "below": below} {
 			texts[name] = arena.String(c.Arena(), "text "+name)
 		}
 		ran := false
 		above.OnReset(func() { ran = true })
 		above.Retain()
-		scope.Spare(&above, []string{"", "another", texts[where]})
+		scope.Spare(above, []string{"", "another", texts[where]})
 		checkAll(t, root)
-		scope.Delete(&above)
+		scope.Delete(above)
 		for name, full := range names {
 			n, idle := namesOf(t, full), 1
 			if name == where {
@@ -58,7 +58,7 @@ func TestSpareOverReset(t *testing.T) {
 	below := above.Child("below")
 	above.Retain()
 	text := arena.String(below.Arena(), "text")
-	scope.Spare(&above, []string{text})
+	scope.Spare(above, []string{text})
 	for range 3 {
 		above.ResetChildren()
 		arena.String(below.Arena(), "foreign text")
@@ -70,6 +70,6 @@ func TestSpareOverReset(t *testing.T) {
 	if above.ResetChildren(); below.Stats().Own.Bytes == 0 {
 		t.Error("memory that has none of the texts was left to the garbage collector")
 	}
-	scope.Delete(&above)
+	scope.Delete(above)
 	check.VerifyNone(t)
 }

@@ -61,20 +61,21 @@ type NameStats struct {
 // Stats returns the context's numbers. It costs a step for each context below,
 // and none for what is allocated in them. It may be called from any goroutine;
 // while others are at work, each number is right for some moment of the call.
-// For the zero Context they are zero, and for a deleted one
+// For a nil Context they are zero, and for a deleted one
 // most of them, once its place is another's.
-func (c Context) Stats() Stats {
+func (mc *Context) Stats() Stats {
+	c := mc.ref()
 	if c.node == nil {
 		return Stats{}
 	}
 	e := &takeCensus(c).entries[0]
-	return e.stats(c.Path())
+	return e.stats(c.path())
 }
 
 // stats returns what Stats does.
 func (e *entry) stats(path string) Stats {
 	c := e.c
-	s := Stats{Name: c.Name(), Path: path, Own: e.own, Total: e.total, Children: e.children, Contexts: e.contexts}
+	s := Stats{Name: c.kind.name, Path: path, Own: e.own, Total: e.total, Children: e.children, Contexts: e.contexts}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.holds() {

@@ -49,7 +49,7 @@ func fewer(n, few int) int {
 }
 
 // checkAll fails the test if something does not add up.
-func checkAll(t testing.TB, given ...memctx.Context) {
+func checkAll(t testing.TB, given ...*memctx.Context) {
 	t.Helper()
 	if err := memctx.Check(given...); err != nil {
 		t.Errorf("%v", err)
@@ -84,8 +84,8 @@ func checkNames(t testing.TB, names ...string) {
 }
 
 // walked returns the paths that Walk sees, each with its depth.
-func walked(c memctx.Context) (list []string) {
-	c.Walk(func(c memctx.Context, depth int) bool {
+func walked(c *memctx.Context) (list []string) {
+	c.Walk(func(c *memctx.Context, depth int) bool {
 		list = append(list, fmt.Sprint(depth, " ", c.Path()))
 		return true
 	})
@@ -99,15 +99,15 @@ func TestPlace(t *testing.T) {
 	request := conn.Child("request")
 	other := server.Child("conn", memctx.Config{Ident: "18"})
 	for _, x := range []struct {
-		c                 memctx.Context
+		c                 *memctx.Context
 		name, ident, path string
-		parent            memctx.Context
+		parent            *memctx.Context
 	}{
-		{server, "server", "", "server", memctx.Context{}},
+		{server, "server", "", "server", nil},
 		{conn, "conn", "17", "server/conn[17]", server},
 		{request, "request", "", "server/conn[17]/request", conn},
 		{other, "conn", "18", "server/conn[18]", server},
-		{memctx.Context{}, "", "", "(no context)", memctx.Context{}},
+		{nil, "", "", "(no context)", nil},
 	} {
 		if x.c.Name() != x.name || x.c.Ident() != x.ident || x.c.Path() != x.path || x.c.Parent() != x.parent {
 			t.Errorf("%q, %q, %q, below %q; want %+v", x.c.Name(), x.c.Ident(), x.c.Path(), x.c.Parent().Path(), x)
@@ -142,7 +142,7 @@ func TestWalk(t *testing.T) {
 		c.Child("request").Child("query")
 	}
 	var got []string
-	root.Walk(func(c memctx.Context, depth int) bool {
+	root.Walk(func(c *memctx.Context, depth int) bool {
 		got = append(got, c.Path())
 		switch c.Ident() {
 		case "0":
@@ -174,7 +174,7 @@ func TestRoots(t *testing.T) {
 	}
 	a, b, c, d := memctx.New("roots a"), memctx.New("roots b"), memctx.New("roots c"), memctx.New("roots d")
 	moved := a.Child("roots moved")
-	if err := moved.SetParent(memctx.Context{}); err != nil {
+	if err := moved.SetParent(nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.SetParent(a); err != nil {
@@ -199,7 +199,7 @@ func TestRoots(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := moved.Parent()
-		if err := moved.SetParent(memctx.Context{}); err != nil {
+		if err := moved.SetParent(nil); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := roots(), []string{"roots moved", "roots e"}; !slices.Equal(got, want) {
@@ -293,22 +293,22 @@ func TestSteady(t *testing.T) {
 		}
 		c.Delete()
 	})
-	if n != 0 {
-		t.Errorf("%v allocs/op, want none", n)
+	if n != 1 {
+		t.Errorf("%v allocs/op, want that of the Context", n)
 	}
 }
 
 // Without a context everything works, on Go's heap.
 func TestNilContext(t *testing.T) {
-	var c memctx.Context
+	var c *memctx.Context
 	if a := c.Arena(); a != nil {
 		t.Error("a nil context has an arena")
 	}
 	*arena.New[int](c.Arena()) = 1
-	if x := c.Child("x", memctx.Config{Limit: -1}); x != (memctx.Context{}) {
+	if x := c.Child("x", memctx.Config{Limit: -1}); x != nil {
 		t.Error("a nil context has a child")
 	}
-	if x, err := c.TryChild("", memctx.Config{Ident: "1"}); x != (memctx.Context{}) || err != nil {
+	if x, err := c.TryChild("", memctx.Config{Ident: "1"}); x != nil || err != nil {
 		t.Error("a nil context has a child")
 	}
 	ran := false
@@ -322,7 +322,7 @@ func TestNilContext(t *testing.T) {
 	if err := c.SetParent(c); err != nil || ran {
 		t.Errorf("error %v, callback ran: %t", err, ran)
 	}
-	c.Walk(func(memctx.Context, int) bool {
+	c.Walk(func(*memctx.Context, int) bool {
 		t.Error("Walk of a nil context saw one")
 		return true
 	})
@@ -330,7 +330,7 @@ func TestNilContext(t *testing.T) {
 		t.Errorf("%+v, %q", s, c)
 	}
 	server := memctx.New("server")
-	if err := server.SetParent(c); err != nil || server.Parent() != (memctx.Context{}) {
+	if err := server.SetParent(c); err != nil || server.Parent() != nil {
 		t.Errorf("SetParent(nil) of a root: %v", err)
 	}
 	server.Delete()
@@ -388,8 +388,8 @@ func smallStack(t *testing.T) (ok bool) {
 }
 
 // chain makes a tree of one branch, and returns all of it.
-func chain(depth int, conf ...memctx.Config) []memctx.Context {
-	list := []memctx.Context{memctx.New("chain")}
+func chain(depth int, conf ...memctx.Config) []*memctx.Context {
+	list := []*memctx.Context{memctx.New("chain")}
 	for i := range depth {
 		list = append(list, list[i].Child("level", conf...))
 	}
@@ -423,7 +423,7 @@ func TestDeepTree(t *testing.T) {
 		t.Errorf("%v", s)
 	}
 	n := 0
-	root.Walk(func(c memctx.Context, depth int) bool {
+	root.Walk(func(c *memctx.Context, depth int) bool {
 		if c != list[n] || depth != n {
 			t.Errorf("Walk saw a context at depth %d as the %dth", depth, n)
 		}
@@ -500,7 +500,7 @@ func TestDeepLimits(t *testing.T) {
 	if !isLimit(err) || len(err.(*arena.LimitError).Chain) != memctx.MaxChain {
 		t.Errorf("error %v", err)
 	}
-	if err := last.SetParent(memctx.Context{}); err != nil {
+	if err := last.SetParent(nil); err != nil {
 		t.Error(err)
 	}
 	checkAll(t, root, last)
@@ -520,7 +520,7 @@ func TestWideTree(t *testing.T) {
 	n := fewer(1_000_000, 100_000)
 	root := memctx.New("wide")
 	ran := 0
-	list := make([]memctx.Context, n)
+	list := make([]*memctx.Context, n)
 	for i := range list {
 		list[i] = root.Child("leaf")
 		if i%1000 == 0 {

@@ -11,7 +11,7 @@ import (
 // open describes the contexts that were neither deleted nor abandoned, or that a lease
 // still holds. It returns "" if there are none.
 func open() string {
-	all := takeCensus(Context{})
+	all := takeCensus(ref{})
 	if len(all.entries) == 0 {
 		return ""
 	}
@@ -24,11 +24,11 @@ func open() string {
 			break
 		}
 		e := &all.entries[i]
-		fmt.Fprintf(&b, "\n%v", e.stats(e.c.Path()))
+		fmt.Fprintf(&b, "\n%v", e.stats(e.c.path()))
 	}
 	for i := range all.entries {
 		if e := &all.entries[i]; e.c.where() != nil {
-			fmt.Fprintf(&b, "\n%s was made at\n%s", e.c.Path(), e.c.where().Stack())
+			fmt.Fprintf(&b, "\n%s was made at\n%s", e.c.path(), e.c.where().Stack())
 			if i >= most {
 				break
 			}
@@ -38,7 +38,7 @@ func open() string {
 }
 
 // where returns where the context was made, if that was sampled.
-func (c Context) where() *leak.Site {
+func (c ref) where() *leak.Site {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.holds() {

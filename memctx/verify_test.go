@@ -58,9 +58,9 @@ func TestVerifyNoneOfMany(t *testing.T) {
 	defer check.SampleStacks(128)
 	for _, roots := range []bool{false, true} {
 		for _, n := range []int{19, 20, 21, 500} {
-			var all []memctx.Context
+			var all []*memctx.Context
 			for range n {
-				c := memctx.Context{}
+				c := (*memctx.Context)(nil)
 				if roots || len(all) == 0 {
 					c = memctx.New("many")
 				} else {

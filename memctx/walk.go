@@ -11,13 +11,22 @@ import (
 // leaves out what is below. It sees the children that a context has when their
 // turn comes, and no lock is held while f runs, so f may do what it likes; what
 // it is given may have ended in the meantime. Walk may be called from any
-// goroutine. On the zero Context it does nothing.
-func (c Context) Walk(f func(c Context, depth int) bool) {
+// goroutine. On a nil Context it does nothing.
+func (mc *Context) Walk(f func(mc *Context, depth int) bool) {
+	mc.ref().walk(func(x ref, depth int) bool {
+		if depth == 0 {
+			return f(mc, 0)
+		}
+		return f(x.public(), depth)
+	})
+}
+
+func (c ref) walk(f func(c ref, depth int) bool) {
 	if c.node == nil {
 		return
 	}
 	type place struct {
-		c     Context
+		c     ref
 		depth int
 	}
 	for stack := []place{{c, 0}}; len(stack) > 0; {
@@ -41,10 +50,20 @@ func (c Context) Walk(f func(c Context, depth int) bool) {
 // made: those that were neither deleted nor abandoned, and deleted ones that a
 // lease holds. The list keeps none of them alive. A loop sees those there are
 // when it begins.
-func Roots() iter.Seq[Context] {
-	return func(yield func(Context) bool) {
+func Roots() iter.Seq[*Context] {
+	return func(yield func(*Context) bool) {
+		for c := range rootRefs() {
+			if !yield(c.public()) {
+				return
+			}
+		}
+	}
+}
+
+func rootRefs() iter.Seq[ref] {
+	return func(yield func(ref) bool) {
 		type root struct {
-			c     Context
+			c     ref
 			order uint64
 		}
 		var list []root
@@ -63,7 +82,7 @@ func Roots() iter.Seq[Context] {
 }
 
 // isRoot reports whether the context is at the top of a tree.
-func (c Context) isRoot() bool {
+func (c ref) isRoot() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.holds() && !c.forsaken && !c.is(gone) && c.parent.Load() == nil

@@ -22,9 +22,9 @@ type core struct {
 	below  http.ResponseWriter
 	copies copies // of the header
 	can    capability
-	wrote  atomic.Bool                 // the header at least
-	unsure atomic.Bool                 // whether somebody still reads the request's memory
-	scope  scope.Scope[memctx.Context] // of the request's memory
+	wrote  atomic.Bool                  // the header at least
+	unsure atomic.Bool                  // whether somebody still reads the request's memory
+	scope  scope.Scope[*memctx.Context] // of the request's memory
 }
 
 // Header implements http.ResponseWriter.

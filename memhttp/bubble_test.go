@@ -49,7 +49,7 @@ func TestServersInBubbles(t *testing.T) {
 	check.VerifyNone(t)
 }
 
-func serveInBubble(t *testing.T, root memctx.Context) {
+func serveInBubble(t *testing.T, root *memctx.Context) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mc := memctx.FromContext(r.Context())
 		n := len(arena.MakeSlice[int](mc.Arena(), 1000, 1000))

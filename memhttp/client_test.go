@@ -157,7 +157,7 @@ func TestStalledClients(t *testing.T) {
 		}
 	}
 	running := func() (n, bytes int) {
-		s.root.Walk(func(c memctx.Context, _ int) bool {
+		s.root.Walk(func(c *memctx.Context, _ int) bool {
 			if s := c.Stats(); s.Name == "request" && s.Own.Bytes > 0 {
 				n++
 				bytes += s.Own.Bytes

@@ -17,7 +17,7 @@ type Config struct {
 	// outlive the server: delete it when Shutdown or Close has returned. Handlers that
 	// still run keep their requests' memory until they return, though not that of
 	// contexts they made below.
-	Parent memctx.Context
+	Parent *memctx.Context
 
 	// RequestLimit bounds the bytes that each request takes in chunks. 0 means no bound but
 	// those above; it must not be negative.

@@ -81,7 +81,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	x.scope.Context = ctx
 	x.place = request.Find(ctx, h.conf.Parent, &root)
-	x.place.Open(x.scope.Carry(), name, conf)
+	*x.scope.Carry() = x.place.Open(name, conf)
 	x.request = *r.WithContext(&x.scope) // which is inlined, so that there is no other copy on the heap
 	if check.Enabled {
 		defer request.FaultsPanic()()
@@ -99,7 +99,7 @@ func (x *exchange) close() {
 		if sure {
 			x.keepHeader()
 		}
-		x.place.End(x.scope.Carried(), sure)
+		x.place.End(*x.scope.Carried(), sure)
 		return
 	}
 	v := recover()
@@ -107,7 +107,7 @@ func (x *exchange) close() {
 		request.Explain(v, func() string { return served(&x.request) })
 	}
 	x.scope.Close()
-	x.place.End(x.scope.Carried(), false)
+	x.place.End(*x.scope.Carried(), false)
 	if v != nil { // and not runtime.Goexit
 		x.fail(v)
 	}

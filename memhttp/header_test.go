@@ -115,7 +115,7 @@ var headers = []struct {
 }
 
 // foreign uses warm memory, text and lists, as the next request does.
-func foreign(root memctx.Context) {
+func foreign(root *memctx.Context) {
 	h := memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := text{memctx.FromContext(r.Context()).Arena()}
 		for range 20 {

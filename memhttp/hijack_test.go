@@ -54,7 +54,7 @@ func TestHijack(t *testing.T) {
 				})
 				requests, conns := names("request"), names("conn")
 				var addr net.Addr
-				var root memctx.Context
+				var root *memctx.Context
 				if wrapped {
 					s := serve(t, h)
 					addr, root = s.Listener.Addr(), s.root
@@ -91,7 +91,7 @@ func TestHijack(t *testing.T) {
 }
 
 // churnConns is churn for the memory of connections.
-func churnConns(t *testing.T, root memctx.Context) {
+func churnConns(t *testing.T, root *memctx.Context) {
 	for range 50 {
 		c := root.Child("conn")
 		fill(c.Arena(), 0xdead, 1000)

@@ -26,7 +26,7 @@ func http2(ts *httptest.Server) {
 func TestHTTP2(t *testing.T) {
 	const n = 50
 	var mu sync.Mutex
-	parents, all := map[memctx.Context]int{}, map[memctx.Context]bool{}
+	parents, all := map[*memctx.Context]int{}, map[*memctx.Context]bool{}
 	together := make(chan struct{})
 	s := serveWith(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mc := memctx.FromContext(r.Context())

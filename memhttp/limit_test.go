@@ -23,7 +23,7 @@ import (
 // TestLimit checks the answer to a request that goes over a limit.
 func TestLimit(t *testing.T) {
 	const little, much = 64 << 10, 1 << 20
-	grow := func(mc memctx.Context) { fill(mc.Arena(), 1, much/16) }
+	grow := func(mc *memctx.Context) { fill(mc.Arena(), 1, much/16) }
 	handlers := map[string]http.HandlerFunc{
 		"panic": func(w http.ResponseWriter, r *http.Request) { grow(memctx.FromContext(r.Context())) },
 		"child": func(w http.ResponseWriter, r *http.Request) { grow(memctx.FromContext(r.Context()).Child("query")) },

@@ -40,7 +40,7 @@ func TestPanic(t *testing.T) {
 			t.Errorf("panic(%v) went on as %v", v, got)
 		}
 		cancel()
-		if mc := memctx.FromContext(inside); mc != (memctx.Context{}) {
+		if mc := memctx.FromContext(inside); mc != nil {
 			t.Errorf("panic(%v): the request's context.Context still has %v", v, mc)
 		}
 		if n := names("request").Abandoned - before.Abandoned; n != 1 {

@@ -24,7 +24,7 @@ import (
 // A server is one on the loopback interface, with a root of its own.
 type server struct {
 	*httptest.Server
-	root memctx.Context
+	root *memctx.Context
 }
 
 // serve starts a wrapped server. When the test is over there must be no context
@@ -53,7 +53,7 @@ func serveWith(t *testing.T, h http.Handler, start func(*httptest.Server), conf 
 
 // verifyNone deletes a root when nothing is below it any more, and checks that no
 // context is left. A connection ends a moment after its client.
-func verifyNone(t *testing.T, root memctx.Context) {
+func verifyNone(t *testing.T, root *memctx.Context) {
 	t.Helper()
 	testkit.Until(t, "the contexts of a server have ended", func() bool { return root.Stats().Contexts == 1 })
 	root.Delete()
@@ -143,7 +143,7 @@ func churn(t *testing.T, h http.Handler) {
 }
 
 // churner returns a handler for churn whose requests are below mc.
-func churner(mc memctx.Context) http.Handler {
+func churner(mc *memctx.Context) http.Handler {
 	return memhttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fill(memctx.FromContext(r.Context()).Arena(), 0xdead, 1000)
 	}), memhttp.Config{Parent: mc})
@@ -154,7 +154,7 @@ func churner(mc memctx.Context) http.Handler {
 func TestTree(t *testing.T) {
 	paths := make(chan string, 8)
 	var mu sync.Mutex
-	conns := map[memctx.Context]int{}
+	conns := map[*memctx.Context]int{}
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mc := memctx.FromContext(r.Context())
 		mu.Lock()
@@ -228,10 +228,10 @@ func TestHandlerAlone(t *testing.T) {
 		what, got, want string
 	}{
 		{"by default", path(with(), bg), "http/request[/x]"},
-		{"with a nil parent", path(with(memhttp.Config{Parent: memctx.Context{}}), bg), "http/request[/x]"},
+		{"with a nil parent", path(with(memhttp.Config{Parent: nil}), bg), "http/request[/x]"},
 		{"with a parent", path(with(memhttp.Config{Parent: root}), bg), "root/request[/x]"},
 		{"with one in the context", path(with(), memctx.With(bg, root)), "root/request[/x]"},
-		{"with one hidden", path(with(), memctx.With(memctx.With(bg, root), memctx.Context{})), "http/request[/x]"},
+		{"with one hidden", path(with(), memctx.With(memctx.With(bg, root), nil)), "http/request[/x]"},
 		{"twice", path(func(h http.Handler) http.Handler {
 			return memhttp.Handler(memhttp.Handler(h), memhttp.Config{Parent: root})
 		}, bg), "root/request[/x]/request[/x]"},

@@ -28,7 +28,7 @@ func (l *latecomer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mc := memctx.FromContext(r.Context())
 	a := mc.Arena()
 	list := fill(a, 7, 1000)
-	l.filled <- mc != (memctx.Context{})
+	l.filled <- mc != nil
 	<-l.goOn
 	err := intact(list, 7, 1000)
 	if err == nil {
@@ -47,9 +47,9 @@ func (l *latecomer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestTimeoutHandler(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		setup func(t *testing.T, h http.Handler, timeout time.Duration) (url string, client *http.Client, root memctx.Context)
+		setup func(t *testing.T, h http.Handler, timeout time.Duration) (url string, client *http.Client, root *memctx.Context)
 	}{
-		{"outside", func(t *testing.T, h http.Handler, timeout time.Duration) (string, *http.Client, memctx.Context) {
+		{"outside", func(t *testing.T, h http.Handler, timeout time.Duration) (string, *http.Client, *memctx.Context) {
 			root := memctx.New("server")
 			ts := httptest.NewServer(http.TimeoutHandler(memhttp.Handler(h, memhttp.Config{Parent: root}), timeout, "timeout"))
 			t.Cleanup(func() {
@@ -58,11 +58,11 @@ func TestTimeoutHandler(t *testing.T) {
 			})
 			return ts.URL, ts.Client(), root
 		}},
-		{"inside", func(t *testing.T, h http.Handler, timeout time.Duration) (string, *http.Client, memctx.Context) {
+		{"inside", func(t *testing.T, h http.Handler, timeout time.Duration) (string, *http.Client, *memctx.Context) {
 			s := serve(t, http.TimeoutHandler(h, timeout, "timeout"))
 			return s.URL, s.Client(), s.root
 		}},
-		{"inside a value", func(t *testing.T, h http.Handler, timeout time.Duration) (string, *http.Client, memctx.Context) {
+		{"inside a value", func(t *testing.T, h http.Handler, timeout time.Duration) (string, *http.Client, *memctx.Context) {
 			type key struct{}
 			s := serve(t, http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				ctx, cancel := context.WithCancel(context.WithValue(r.Context(), key{}, 1))
@@ -121,7 +121,7 @@ func TestTimeoutHandlerInTime(t *testing.T) {
 // TestAskLate has a handler ask for its memory only when its request is over. It
 // gets none, so that it uses Go's heap.
 func TestAskLate(t *testing.T) {
-	goOn, got := make(chan struct{}), make(chan memctx.Context, 2)
+	goOn, got := make(chan struct{}), make(chan *memctx.Context, 2)
 	s := serve(t, http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-goOn
 		got <- memctx.FromContext(r.Context())
@@ -133,7 +133,7 @@ func TestAskLate(t *testing.T) {
 	// The request's context ends a moment after the client has the answer.
 	testkit.Until(t, "the request has ended", func() bool {
 		open := false
-		s.root.Walk(func(c memctx.Context, _ int) bool {
+		s.root.Walk(func(c *memctx.Context, _ int) bool {
 			open = open || c.Name() == "request"
 			return true
 		})
@@ -141,7 +141,7 @@ func TestAskLate(t *testing.T) {
 	})
 	close(goOn)
 	for range 2 {
-		if mc := testkit.Receive(t, "the handler has asked", got); mc != (memctx.Context{}) {
+		if mc := testkit.Receive(t, "the handler has asked", got); mc != nil {
 			t.Errorf("the handler got %v", mc)
 		}
 	}
@@ -187,7 +187,7 @@ func TestLease(t *testing.T) {
 	s.Client().CloseIdleConnections()
 	testkit.Until(t, "the lease alone holds the request and its connection", func() bool {
 		held := 0
-		s.root.Walk(func(c memctx.Context, _ int) bool {
+		s.root.Walk(func(c *memctx.Context, _ int) bool {
 			if c.Stats().Deleted {
 				held++
 			}

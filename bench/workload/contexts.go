@@ -52,7 +52,7 @@ func contextsCases(Config) []Case {
 		p.value = i
 		return p.value
 	}
-	end := func(mc memctx.Context, i uint64) uint64 {
+	end := func(mc *memctx.Context, i uint64) uint64 {
 		defer mc.Delete()
 		return use(mc.Arena(), i)
 	}

@@ -13,7 +13,7 @@ type Config struct {
 	// server: delete it when GracefulStop or Stop has returned. Handlers that still run
 	// keep their RPCs' memory until they return, though not that of contexts they made
 	// below.
-	Parent memctx.Context
+	Parent *memctx.Context
 
 	// RPCLimit bounds the bytes that each RPC takes in chunks. 0 means no bound but those
 	// above; it must not be negative.

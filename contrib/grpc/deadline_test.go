@@ -234,10 +234,10 @@ func TestCutOff(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, late := newLatecomer(), make(chan [2]memctx.Context, 1)
+			l, late := newLatecomer(), make(chan [2]*memctx.Context, 1)
 			s := start(t, &memoryService{unary: func(ctx context.Context, in []byte) (*wrapperspb.BytesValue, error) {
 				l.run(ctx)
-				late <- [2]memctx.Context{memctx.FromContext(ctx), havengrpc.EachMessage(ctx)}
+				late <- [2]*memctx.Context{memctx.FromContext(ctx), havengrpc.EachMessage(ctx)}
 				return wrapperspb.Bytes(nil), nil
 			}}, havengrpc.Config{}, grpc.ChainUnaryInterceptor(chain(l)...))
 			before := names("rpc")
@@ -250,7 +250,7 @@ func TestCutOff(t *testing.T) {
 			if err := testkit.Receive(t, "the handler has ended", l.result); err != nil {
 				t.Error(err)
 			}
-			if got := testkit.Receive(t, "the handler has asked", late); got[0] != (memctx.Context{}) || got[1] != (memctx.Context{}) {
+			if got := testkit.Receive(t, "the handler has asked", late); got[0] != nil || got[1] != nil {
 				t.Errorf("after the end the handler got %v", got)
 			}
 		})

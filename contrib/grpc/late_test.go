@@ -95,7 +95,7 @@ func seen(err error, header, trailer metadata.MD) string {
 }
 
 // foreign uses warm memory for text, as other RPCs do.
-func foreign(root memctx.Context) {
+func foreign(root *memctx.Context) {
 	for range 4 {
 		for _, name := range []string{"/haven.Memory/Unary", "/haven.Memory/Both", "/haven.Memory/In", "/haven.Memory/Out", "message", "query"} {
 			mc := root.Child(name)
@@ -227,9 +227,9 @@ func (s *lateServer) shut(t *testing.T) {
 // TestReadLate has the connection's writer wait while RPCs end and others use their
 // memory. What it writes after that must be what the handlers said.
 func TestReadLate(t *testing.T) {
-	for place, of := range map[string]func(mc memctx.Context) memctx.Context{
-		"rpc":   func(mc memctx.Context) memctx.Context { return mc },
-		"query": func(mc memctx.Context) memctx.Context { return mc.Child("query") },
+	for place, of := range map[string]func(mc *memctx.Context) *memctx.Context{
+		"rpc":   func(mc *memctx.Context) *memctx.Context { return mc },
+		"query": func(mc *memctx.Context) *memctx.Context { return mc.Child("query") },
 	} {
 		for _, c := range lates {
 			t.Run(c.name+" in "+place, func(t *testing.T) {

@@ -24,24 +24,24 @@ import (
 // TestLimit checks what a client gets when a handler goes over a limit, in all
 // ways, and that the server goes on.
 func TestLimit(t *testing.T) {
-	over := map[string]func(mc memctx.Context) error{
-		"panic": func(mc memctx.Context) error {
+	over := map[string]func(mc *memctx.Context) error{
+		"panic": func(mc *memctx.Context) error {
 			fill(mc.Arena(), 1, 1<<20)
 			return nil
 		},
-		"wrapped panic": func(mc memctx.Context) error {
+		"wrapped panic": func(mc *memctx.Context) error {
 			_, err := arena.TryMakeSlice[byte](mc.Arena(), 1<<20, 1<<20)
 			panic(fmt.Errorf("search: %w", err))
 		},
-		"error": func(mc memctx.Context) error {
+		"error": func(mc *memctx.Context) error {
 			_, err := arena.TryMakeSlice[byte](mc.Arena(), 1<<20, 1<<20)
 			return fmt.Errorf("search: %w", err)
 		},
-		"own status": func(mc memctx.Context) error {
+		"own status": func(mc *memctx.Context) error {
 			_, err := arena.TryMakeSlice[byte](mc.Arena(), 1<<20, 1<<20)
 			return fmt.Errorf("%w%w", status.Error(codes.InvalidArgument, "too large: "), err)
 		},
-		"nothing": func(mc memctx.Context) error { return nil },
+		"nothing": func(mc *memctx.Context) error { return nil },
 	}
 	for _, c := range []struct {
 		conf havengrpc.Config
@@ -159,7 +159,7 @@ func TestBehindNetHTTP(t *testing.T) {
 	srv := grpc.NewServer(grpc.StatsHandler(havengrpc.NewStatsHandler()), limited[0], limited[1])
 	srv.RegisterService((&memoryService{unary: func(ctx context.Context, in []byte) (*wrapperspb.BytesValue, error) {
 		var names string
-		for mc := memctx.FromContext(ctx); mc != (memctx.Context{}); mc = mc.Parent() {
+		for mc := memctx.FromContext(ctx); mc != nil; mc = mc.Parent() {
 			names = "/" + mc.Name() + names
 		}
 		paths <- names

@@ -64,7 +64,7 @@ func (s *memoryService) serveStream(_ any, stream grpc.ServerStream) error { ret
 // A server is one on the loopback interface with a root of its own, and a client.
 type server struct {
 	*grpc.ClientConn
-	root memctx.Context
+	root *memctx.Context
 	grpc *grpc.Server
 	addr string
 }
@@ -109,7 +109,7 @@ func start(t *testing.T, s *memoryService, conf havengrpc.Config, more ...grpc.S
 
 // verifyNone deletes a root when nothing is below it any more, and checks that no
 // context is left.
-func verifyNone(t *testing.T, root memctx.Context) {
+func verifyNone(t *testing.T, root *memctx.Context) {
 	t.Helper()
 	testkit.Until(t, "the contexts of a server have ended", func() bool { return root.Stats().Contexts == 1 })
 	root.Delete()
@@ -184,7 +184,7 @@ func intact(b []byte, seed, n int) error {
 }
 
 // churn uses warm memory: that of an RPC which has ended is the next one's.
-func churn(root memctx.Context) {
+func churn(root *memctx.Context) {
 	for range 50 {
 		for _, name := range []string{"rpc", "conn", "message"} {
 			mc := root.Child(name)
@@ -197,7 +197,7 @@ func churn(root memctx.Context) {
 // TestTree checks where the contexts are, and that a client opens none.
 func TestTree(t *testing.T) {
 	var mu sync.Mutex
-	parents := map[memctx.Context]bool{}
+	parents := map[*memctx.Context]bool{}
 	look := func(ctx context.Context, want string) {
 		mc := memctx.FromContext(ctx)
 		mu.Lock()
@@ -258,7 +258,7 @@ func TestUnknownMethod(t *testing.T) {
 
 // TestWithout checks what code that asks for memory gets without a context.
 func TestWithout(t *testing.T) {
-	if mc := havengrpc.EachMessage(context.Background()); mc != (memctx.Context{}) {
+	if mc := havengrpc.EachMessage(context.Background()); mc != nil {
 		t.Errorf("EachMessage is %v", mc)
 	}
 	// A client's RPC is tagged, and has none.
@@ -269,7 +269,7 @@ func TestWithout(t *testing.T) {
 	if got := memctx.FromContext(ctx); got != mc {
 		t.Errorf("the context of a client's RPC is %v", got)
 	}
-	if got := havengrpc.EachMessage(ctx); got != (memctx.Context{}) {
+	if got := havengrpc.EachMessage(ctx); got != nil {
 		t.Errorf("EachMessage of a client's RPC is %v", got)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // reply returns a message that lies in mc with all it has, as in has it that it
 // should: a seed and a length.
-func reply(mc memctx.Context, in []byte) *wrapperspb.BytesValue {
+func reply(mc *memctx.Context, in []byte) *wrapperspb.BytesValue {
 	var seed, n int
 	fmt.Sscanf(string(in), "%d %d", &seed, &n)
 	out := arena.New[wrapperspb.BytesValue](mc.Arena())

@@ -18,7 +18,7 @@ type rpc struct {
 	handler *handler
 	method  string
 	begun   bool // of a server; written before the RPC's handler starts
-	scope   scope.Scope[memctx.Context]
+	scope   scope.Scope[*memctx.Context]
 	place   request.Place
 	unsure  atomic.Bool // somebody may use the memory after the end
 	trailer atomic.Pointer[metadata.MD]
@@ -68,7 +68,7 @@ func (r *rpc) begin(s *stats.Begin) {
 	if name == "rpc" {
 		conf.Ident = r.method
 	}
-	r.place.Open(r.scope.Carry(), name, conf)
+	*r.scope.Carry() = r.place.Open(name, conf)
 	r.begun = true
 }
 
@@ -79,7 +79,7 @@ func (r *rpc) end(ctx context.Context, err error) {
 		return
 	}
 	sure := !r.scope.Close() && !r.unsure.Load()
-	mc := r.scope.Carried()
+	mc := *r.scope.Carried()
 	if sure && r.scope.Asked() {
 		if late := r.readLate(ctx, err); len(late) > 0 {
 			scope.Spare(mc, late)
@@ -107,25 +107,24 @@ func (r *rpc) end(ctx context.Context, err error) {
 // the handler and the stats.Handlers after this one, which look at a message after
 // SendMsg, find it cleared if it lies in this memory.
 //
-// EachMessage returns the zero Context, which stands for Go's heap, if ctx is of no RPC, or of
+// EachMessage returns nil, which stands for Go's heap, if ctx is of no RPC, or of
 // one that has ended. In a unary RPC nothing is reset.
-func EachMessage(ctx context.Context) (none memctx.Context) {
+func EachMessage(ctx context.Context) *memctx.Context {
 	r := rpcOf(ctx)
 	if r == nil || !r.begun {
-		return none
+		return nil
 	}
 	mc := r.scope.For(ctx)
-	if mc == none {
-		return none
+	if mc == nil {
+		return nil
 	}
 	if m := r.message.Load(); m != nil {
-		return *m
+		return m
 	}
-	r.within = request.Find(r, none, &root)
-	m := new(memctx.Context)
-	r.within.Open(m, "message", memctx.Config{})
+	r.within = request.Find(r, nil, &root)
+	m := r.within.Open("message", memctx.Config{})
 	r.message.Store(m)
-	return *m
+	return m
 }
 
 func (r *rpc) received() {

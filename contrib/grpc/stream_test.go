@@ -22,12 +22,12 @@ func TestEachMessage(t *testing.T) {
 	const messages, size = 200, 16 << 10
 	// next makes the memory for message i, and checks that of the one before.
 	type state struct {
-		each  memctx.Context
+		each  *memctx.Context
 		total []byte // of the stream
 	}
 	begin := func(stream grpc.ServerStream) (*state, error) {
 		mc, each := memctx.FromContext(stream.Context()), havengrpc.EachMessage(stream.Context())
-		if each == (memctx.Context{}) || each.Parent() != mc || each != havengrpc.EachMessage(stream.Context()) {
+		if each == nil || each.Parent() != mc || each != havengrpc.EachMessage(stream.Context()) {
 			return nil, fmt.Errorf("EachMessage is %v below %v", each, mc)
 		}
 		return &state{each, fill(mc.Arena(), 99, 1000)}, nil

@@ -22,7 +22,7 @@ type gateway struct {
 	directory *market.Directory
 	market    market.Market
 	buffers   buffers
-	memory    memctx.Context // above those of requests; nil: requests have none
+	memory    *memctx.Context // above those of requests; nil: requests have none
 }
 
 // orders carries out a batch: POST /orders.

@@ -213,7 +213,7 @@ func TestMemory(t *testing.T) {
 		after := requests()
 		made, warm := after.Created-before.Created, after.Warm.Gets-before.Warm.Gets
 		switch g.memory {
-		case memctx.Context{}:
+		case nil:
 			if made != 0 {
 				t.Errorf("%d requests had a memory context, want none", made)
 			}

@@ -51,7 +51,7 @@ func (g *gateway) server() *http.Server {
 	mux.HandleFunc("GET /stats", g.stats)
 	mux.HandleFunc("GET /check", g.check)
 	srv := newServer(mux)
-	if g.memory != (memctx.Context{}) {
+	if g.memory != nil {
 		memhttp.Wrap(srv, memhttp.Config{Parent: g.memory, ConnLimit: connLimit, RequestLimit: requestLimit})
 	}
 	return srv

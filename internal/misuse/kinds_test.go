@@ -176,15 +176,15 @@ func laneMemory[T any]() *memory {
 }
 
 func contextDelete[T any]() *memory {
-	var c memctx.Context
+	var c *memctx.Context
 	return &memory{
 		alloc: func(t *trial) object {
-			if c == (memctx.Context{}) {
+			if c == nil {
 				c = memctx.New("query")
 			}
 			return objectOf(allocated(t, arena.New[T](c.Arena())), c)
 		},
-		release: func(t *trial, o object) { c = memctx.Context{}; t.released(o.key.(memctx.Context).Delete) },
+		release: func(t *trial, o object) { c = nil; t.released(o.key.(*memctx.Context).Delete) },
 		special: map[string]func(t *trial){
 			neverEnded: func(t *trial) {
 				check.SampleStacks(1)
@@ -223,30 +223,30 @@ func contextReset[T any]() *memory {
 
 func contextChildren[T any]() *memory {
 	c := memctx.New("server")
-	var below memctx.Context
+	var below *memctx.Context
 	return &memory{
 		owner: c,
 		alloc: func(t *trial) object {
-			if below == (memctx.Context{}) {
+			if below == nil {
 				below = c.Child("query")
 			}
 			return objectOf(allocated(t, arena.New[T](below.Arena())), nil)
 		},
-		release: func(t *trial, _ object) { below = memctx.Context{}; t.released(c.ResetChildren) },
+		release: func(t *trial, _ object) { below = nil; t.released(c.ResetChildren) },
 	}
 }
 
 func contextLease[T any]() *memory {
-	var c memctx.Context
+	var c *memctx.Context
 	var release func()
 	return &memory{
 		alloc: func(t *trial) object {
-			if c == (memctx.Context{}) {
+			if c == nil {
 				c, release = held()
 			}
 			return objectOf(allocated(t, arena.New[T](c.Arena())), release)
 		},
-		release: func(t *trial, o object) { c = memctx.Context{}; t.released(o.key.(func())) },
+		release: func(t *trial, o object) { c = nil; t.released(o.key.(func())) },
 		special: map[string]func(t *trial){
 			neverEnded: func(t *trial) {
 				check.SampleStacks(1)
@@ -264,7 +264,7 @@ func contextLease[T any]() *memory {
 }
 
 // held returns a context that was deleted and that a lease holds, and what gives that back.
-func held() (c memctx.Context, release func()) {
+func held() (c *memctx.Context, release func()) {
 	c = memctx.New("query")
 	release = c.Retain()
 	c.Delete()

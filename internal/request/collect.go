@@ -26,8 +26,8 @@ func noteAbandoned() {
 // Above reports whether a limit that mc went over is that of a context above it.
 // If it is, memory that was left to the garbage collector may count, and Above has
 // it collected in the background.
-func Above(limit *arena.LimitError, mc memctx.Context) bool {
-	for p := mc.Parent(); p != (memctx.Context{}); p = p.Parent() {
+func Above(limit *arena.LimitError, mc *memctx.Context) bool {
+	for p := mc.Parent(); p != nil; p = p.Parent() {
 		if p.Path() == limit.Name {
 			collect()
 			return true

@@ -16,7 +16,7 @@ import (
 // one connection learns that it is closed while they run, and may even start one
 // after that.
 type Conn struct {
-	mc    memctx.Context
+	mc    *memctx.Context
 	place Place
 	users atomic.Int64 // the connection and its requests; 0: ended
 	doubt atomic.Bool  // somebody may use the memory after the end
@@ -55,8 +55,8 @@ func (c *Conn) Doubt() { c.doubt.Store(true) }
 func (c *Conn) Leave() {
 	switch {
 	case c.users.Add(-1) > 0:
-	case scope.Retain(&c.mc):
-		c.place.End(&c.mc, !c.doubt.Load())
+	case scope.Retain(c.mc):
+		c.place.End(c.mc, !c.doubt.Load())
 	default:
 		c.place.leave()
 	}
@@ -77,7 +77,7 @@ type connKey struct{}
 func (c *connContext) Value(key any) any {
 	switch key.(type) {
 	case scope.Key:
-		return &c.conn.mc
+		return c.conn.mc
 	case connKey:
 		return c.conn
 	}

@@ -11,15 +11,15 @@ import (
 // A Place is where in a tree a connection or a request has its context. Whoever
 // finds one leaves it in the end.
 type Place struct {
-	above memctx.Context
+	above *memctx.Context
 	conn  *Conn // whose context above is, or nil
 	root  *Root // whose context above is, or nil
 }
 
 // Find returns the place for what ctx belongs to: below the memory context that
 // ctx carries; or below parent; or, if there is neither, below root.
-func Find(ctx context.Context, parent memctx.Context, root *Root) Place {
-	if mc := memctx.FromContext(ctx); mc != (memctx.Context{}) {
+func Find(ctx context.Context, parent *memctx.Context, root *Root) Place {
+	if mc := memctx.FromContext(ctx); mc != nil {
 		c, ok := ctx.Value(connKey{}).(*Conn)
 		if !ok || c.mc != mc {
 			return Place{above: mc}
@@ -28,20 +28,21 @@ func Find(ctx context.Context, parent memctx.Context, root *Root) Place {
 			return Place{above: mc, conn: c}
 		}
 	}
-	if parent != (memctx.Context{}) {
+	if parent != nil {
 		return Place{above: parent}
 	}
 	return Place{above: root.enter(), root: root}
 }
 
-// Open makes *mc a new context at p, with a lease: if somebody deletes the context
+// Open returns a new context at p, with a lease: if somebody deletes the context
 // above while requests run, which a program does whose Shutdown has run out of time,
 // their memory stays until they are over.
-func (p *Place) Open(mc *memctx.Context, name string, conf memctx.Config) {
-	*mc = p.above.Child(name, conf)
+func (p *Place) Open(name string, conf memctx.Config) *memctx.Context {
+	mc := p.above.Child(name, conf)
 	if !scope.Retain(mc) { // it was deleted with the one above, just now
 		panic("memctx: Retain of the deleted context " + mc.Path())
 	}
+	return mc
 }
 
 // End ends a context that has the caller's lease, and leaves p. Unless it is sure that nobody
@@ -77,12 +78,12 @@ type Root struct {
 	Name string
 
 	mu    sync.Mutex
-	mc    memctx.Context
+	mc    *memctx.Context
 	users int
 }
 
 // enter returns the context for one more user.
-func (r *Root) enter() memctx.Context {
+func (r *Root) enter() *memctx.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.users == 0 {

@@ -17,11 +17,10 @@ import (
 var root = request.Root{Name: "root"}
 
 // serve opens and ends a context for what ctx belongs to, and returns its path.
-func serve(ctx context.Context, parent memctx.Context, sure bool) string {
+func serve(ctx context.Context, parent *memctx.Context, sure bool) string {
 	p := request.Find(ctx, parent, &root)
-	var mc memctx.Context
-	p.Open(&mc, "request", memctx.Config{})
-	defer p.End(&mc, sure)
+	mc := p.Open("request", memctx.Config{})
+	defer p.End(mc, sure)
 	return mc.Path()
 }
 
@@ -33,15 +32,15 @@ func TestFind(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		ctx    context.Context
-		parent memctx.Context
+		parent *memctx.Context
 		want   string
 	}{
-		{"nothing", bg, memctx.Context{}, "root/request"},
+		{"nothing", bg, nil, "root/request"},
 		{"a parent", bg, given, "given/request"},
 		{"a context", memctx.With(bg, other), given, "other/request"},
-		{"a connection", conn.Context(bg), memctx.Context{}, "given/conn[1]/request"},
-		{"a context below a connection", memctx.With(conn.Context(bg), other), memctx.Context{}, "other/request"},
-		{"none below a connection", memctx.With(conn.Context(bg), memctx.Context{}), memctx.Context{}, "root/request"},
+		{"a connection", conn.Context(bg), nil, "given/conn[1]/request"},
+		{"a context below a connection", memctx.With(conn.Context(bg), other), nil, "other/request"},
+		{"none below a connection", memctx.With(conn.Context(bg), nil), nil, "root/request"},
 		{"a connection that has ended", ended.Context(bg), other, "other/request"},
 		{"a context below one that has ended", memctx.With(ended.Context(bg), other), given, "other/request"},
 	} {
@@ -71,19 +70,18 @@ func TestConnEnds(t *testing.T) {
 		abandoned   uint64
 	}{{true, false, 0}, {true, true, 1}, {false, false, 1}} {
 		before := stats()
-		conn := request.OpenConn(request.Find(context.Background(), memctx.Context{}, &root), memctx.Config{})
+		conn := request.OpenConn(request.Find(context.Background(), nil, &root), memctx.Config{})
 		ctx := conn.Context(context.Background())
-		p := request.Find(ctx, memctx.Context{}, &root)
-		var mc memctx.Context
-		p.Open(&mc, "request", memctx.Config{})
+		p := request.Find(ctx, nil, &root)
+		mc := p.Open("request", memctx.Config{})
 		if c.doubt {
 			conn.Doubt()
 		}
 		conn.Leave()
-		if got := serve(ctx, memctx.Context{}, true); got != "root/conn/request" {
+		if got := serve(ctx, nil, true); got != "root/conn/request" {
 			t.Errorf("a request while another holds the connection is %s", got)
 		}
-		p.End(&mc, c.sure)
+		p.End(mc, c.sure)
 		after := stats()
 		if n := after.Abandoned - before.Abandoned; after.Live != 0 || n != c.abandoned {
 			t.Errorf("%+v: %d connections are open, %d were abandoned", c, after.Live, n)
@@ -100,9 +98,8 @@ func TestParentEndsFirst(t *testing.T) {
 		leased, sure, doubt, connFirst := n&1 > 0, n&2 > 0, n&4 > 0, n&8 > 0
 		parent := memctx.New("parent")
 		conn := request.OpenConn(request.Find(context.Background(), parent, &root), memctx.Config{})
-		p := request.Find(conn.Context(context.Background()), memctx.Context{}, &root)
-		var mc memctx.Context
-		p.Open(&mc, "request", memctx.Config{})
+		p := request.Find(conn.Context(context.Background()), nil, &root)
+		mc := p.Open("request", memctx.Config{})
 		ended := 0
 		mc.OnReset(func() { ended++ })
 		bytes := arena.MakeSlice[byte](mc.Arena(), 5000, 5000)
@@ -132,7 +129,7 @@ func TestParentEndsFirst(t *testing.T) {
 		if connFirst {
 			conn.Leave()
 		}
-		p.End(&mc, sure)
+		p.End(mc, sure)
 		if !connFirst {
 			conn.Leave()
 		}
@@ -156,7 +153,7 @@ func TestParentEndsFirst(t *testing.T) {
 // TestConnFromAnywhere has requests come while their connection ends.
 func TestConnFromAnywhere(t *testing.T) {
 	for range 200 {
-		conn := request.OpenConn(request.Find(context.Background(), memctx.Context{}, &root), memctx.Config{})
+		conn := request.OpenConn(request.Find(context.Background(), nil, &root), memctx.Config{})
 		ctx := conn.Context(context.Background())
 		var wg sync.WaitGroup
 		for range 4 {
@@ -164,7 +161,7 @@ func TestConnFromAnywhere(t *testing.T) {
 			go func() {
 				defer wg.Done()
 				for range 5 {
-					serve(ctx, memctx.Context{}, true)
+					serve(ctx, nil, true)
 				}
 			}()
 		}
@@ -185,11 +182,11 @@ func TestAbove(t *testing.T) {
 	limited := memctx.New("limited", memctx.Config{Limit: 64 << 10})
 	mc := limited.Child("request")
 	defer limited.Delete()
-	exceed := func(mc memctx.Context) *arena.LimitError {
+	exceed := func(mc *memctx.Context) *arena.LimitError {
 		_, err := arena.TryMakeSlice[byte](mc.Arena(), 1<<20, 1<<20)
 		return err.(*arena.LimitError)
 	}
-	serve(context.Background(), memctx.Context{}, false)
+	serve(context.Background(), nil, false)
 	before := cycles()
 	for range 100 {
 		own := mc.Child("own", memctx.Config{Limit: 1000})

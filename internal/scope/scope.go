@@ -22,7 +22,7 @@ import (
 type Key struct{}
 
 // A Scope is a context.Context that carries a T until it is closed. Set Context
-// and call Carry before use; it must not be copied. T is memctx.Context, which
+// and call Carry before use; it must not be copied. T is *memctx.Context, which
 // this package does not import so that memctx can import it.
 type Scope[T any] struct {
 	context.Context

@@ -91,7 +91,7 @@ func floats(list []int) (f []float64) {
 // contexts returns the figures of all contexts that there are.
 func contexts() (list []memctx.Stats) {
 	for r := range memctx.Roots() {
-		r.Walk(func(c memctx.Context, _ int) bool {
+		r.Walk(func(c *memctx.Context, _ int) bool {
 			list = append(list, c.Stats())
 			return true
 		})
@@ -156,7 +156,7 @@ func TestContexts(t *testing.T) {
 
 	// What the icicle says of one box, and how wide it is.
 	for _, x := range []struct {
-		c     memctx.Context
+		c     *memctx.Context
 		label string
 	}{{s.index, "index"}, {s.server, "server"}, {s.conns[18], "conn[18]"}, {s.held, "request[GET /report]"}} {
 		c, label, all := x.c, x.label, total()

@@ -97,13 +97,13 @@ func TestGroups(t *testing.T) {
 }
 
 // memctxOf returns a root.
-func memctxOf(name, ident string) memctx.Context {
+func memctxOf(name, ident string) *memctx.Context {
 	for r := range memctx.Roots() {
 		if r.Name() == name && r.Ident() == ident {
 			return r
 		}
 	}
-	return memctx.Context{}
+	return nil
 }
 
 // TestLeaksFirst finds the leaks at the top of the page, and their number.

@@ -22,9 +22,9 @@ import (
 // an index, caches, pools, limits, a lease, a leak. It is at rest, so that what a
 // page shows of it can be compared with what the objects say.
 type scene struct {
-	server, index memctx.Context
-	conns         []memctx.Context
-	held          memctx.Context
+	server, index *memctx.Context
+	conns         []*memctx.Context
+	held          *memctx.Context
 	sessions      *slab.Cache[session]
 	timers        *slab.Cache[timer]
 	encoders      *pool.Pool[encoder]
@@ -52,7 +52,7 @@ type node struct {
 }
 
 // use allocates nodes with so many bytes.
-func use(mc memctx.Context, bytes int) {
+func use(mc *memctx.Context, bytes int) {
 	arena.MakeSlice[node](mc.Arena(), 0, bytes/64)
 }
 

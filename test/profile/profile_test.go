@@ -36,7 +36,7 @@ func newProfiled(t *testing.T) profiled {
 	t.Helper()
 	p := profiled{ways: map[string][]int64{}}
 	name := fmt.Sprint("profile objects ", programs.Add(1))
-	add := func(mc memctx.Context, way string, n int) {
+	add := func(mc *memctx.Context, way string, n int) {
 		if n > 0 {
 			arena.MakeSlice[byte](mc.Arena(), n, n)
 		}

@@ -175,7 +175,7 @@ func (a *actor) make(p *twin) *twin {
 }
 
 // retain takes a lease, or returns nil if the context was deleted.
-func retain(mc memctx.Context) (release func()) {
+func retain(mc *memctx.Context) (release func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			if text, _ := p.(string); !strings.Contains(text, "deleted context") {

@@ -212,7 +212,7 @@ func (a *actor) duelOfAbandon(n *twin) {
 		z.nodes = append(z.nodes, c)
 	}
 	if way < 2 {
-		d.join(map[memctx.Context]*twin{p.mc: p, c.mc: c}[d.mc.Parent()])
+		d.join(map[*memctx.Context]*twin{p.mc: p, c.mc: c}[d.mc.Parent()])
 		z.nodes = append(z.nodes, d)
 	}
 	a.lay(z)
@@ -261,7 +261,7 @@ func (a *actor) duelOfParents(n *twin) {
 // taken and given back below it.
 func (a *actor) duelOfLedgers(n *twin) {
 	const limit = 64 << 10
-	var q [2]memctx.Context
+	var q [2]*memctx.Context
 	for i := range q {
 		q[i] = n.mc.Child("soak-conn", memctx.Config{Limit: limit})
 	}

@@ -69,7 +69,7 @@ func (a *actor) giveBack(gone []*twin) {
 		if p := x.parent; p != nil && x.quiet() && len(x.children) == 0 && a.rng.IntN(4) == 0 {
 			x.links = nil
 			p.below = slices.DeleteFunc(slices.Clone(p.below), func(y *twin) bool { return y == x })
-			a.setParent(x, memctx.Context{})
+			a.setParent(x, nil)
 		}
 		try(x.mc.Delete)
 		try(x.lease)
@@ -77,11 +77,11 @@ func (a *actor) giveBack(gone []*twin) {
 }
 
 // mustBeGone checks that a deleted context is not usable.
-func (a *actor) mustBeGone(mc memctx.Context) {
+func (a *actor) mustBeGone(mc *memctx.Context) {
 	a.count(evMisuses)
 	for _, f := range []func(){
 		func() { mc.Arena() }, func() { mc.Child("soak-query") }, mc.Reset, mc.ResetChildren, mc.Delete,
-		func() { mc.Retain() }, mc.Abandon, func() { mc.OnReset(func() {}) }, func() { mc.SetParent(memctx.Context{}) },
+		func() { mc.Retain() }, mc.Abandon, func() { mc.OnReset(func() {}) }, func() { mc.SetParent(nil) },
 	} {
 		func() {
 			defer func() {

@@ -25,7 +25,7 @@ func (a *actor) inspect(n *twin) {
 		return // others may be at work below
 	}
 	bytes, i := 0, 0
-	n.mc.Walk(func(c memctx.Context, depth int) bool {
+	n.mc.Walk(func(c *memctx.Context, depth int) bool {
 		if i >= len(list) || list[i].mc != c {
 			a.fail("Walk of %s gives %s at place %d", n.path(), c.Path(), i)
 		}

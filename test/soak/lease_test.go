@@ -85,7 +85,7 @@ func (l *loan) visit(w *worker, last bool) bool {
 	}
 	if l.rng.IntN(8) == 0 {
 		l.n.mc.Stats()
-		l.n.mc.Walk(func(memctx.Context, int) bool { return true })
+		l.n.mc.Walk(func(*memctx.Context, int) bool { return true })
 	}
 	if !last && l.rng.IntN(8) == 0 {
 		more := *l

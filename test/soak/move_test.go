@@ -39,7 +39,7 @@ func (a *actor) move(n *twin) {
 
 // setParent moves a context, which panics if it was deleted above the actor's head.
 // It ends parents that waited for the context alone.
-func (a *actor) setParent(n *twin, p memctx.Context) (err error) {
+func (a *actor) setParent(n *twin, p *memctx.Context) (err error) {
 	try(func() {
 		defer func() {
 			switch v := recover().(type) {
@@ -109,7 +109,7 @@ func (a *actor) giveAway(n *twin) {
 func (a *actor) shelve(n *twin) bool {
 	p := a.cache
 	if a.rng.IntN(2) == 0 {
-		p = memctx.Context{}
+		p = nil
 	}
 	if err := n.mc.SetParent(p); err != nil {
 		a.mustBeLimit(err)

@@ -67,7 +67,7 @@ func (r *rest) check(t *testing.T, s *soak, early bool) {
 	}
 	if st := s.server.Stats(); st.Contexts != 2 || st.Total.Bytes != r.bytes || st.Total.HighWater > serverLimit || st.Leases != 0 {
 		t.Errorf("want the server with %d bytes, below its limit, and the cache: %v", r.bytes, st)
-		s.server.Walk(func(c memctx.Context, depth int) bool { t.Log(c); return true })
+		s.server.Walk(func(c *memctx.Context, depth int) bool { t.Log(c); return true })
 	}
 	for _, v := range s.stock {
 		if err := v.verify(); err != nil {
@@ -118,7 +118,7 @@ func soakNames() func(func(memctx.NameStats) bool) {
 
 // ledger returns what a context with a limit counts for itself and those below,
 // which an error for more than the limit says.
-func ledger(c memctx.Context, limit int) int {
+func ledger(c *memctx.Context, limit int) int {
 	_, err := c.TryChild("soak-probe", memctx.Config{Reserve: limit + 1})
 	var e *arena.LimitError
 	if !errors.As(err, &e) {

@@ -97,9 +97,9 @@ var eventNames = [numEvents]string{
 
 // A soak is what the actors share.
 type soak struct {
-	server memctx.Context // has a limit; there all the time
-	cache  memctx.Context // below it
-	stock  []value        // of the server
+	server *memctx.Context // has a limit; there all the time
+	cache  *memctx.Context // below it
+	stock  []value         // of the server
 	slots  [48]atomic.Pointer[task]
 	stop   atomic.Bool
 
@@ -347,7 +347,7 @@ func (w *worker) look() {
 	case 3:
 		check.Leaks()
 	case 4:
-		w.server.Walk(func(c memctx.Context, depth int) bool { return c.Path() != "" && depth < 20 })
+		w.server.Walk(func(c *memctx.Context, depth int) bool { return c.Path() != "" && depth < 20 })
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // A twin is a context, where it should be in its tree, and what should be in it.
 // It belongs to the actor in whose tree it is, or to the one it was handed to.
 type twin struct {
-	mc       memctx.Context
+	mc       *memctx.Context
 	id       uint64
 	name     string
 	limit    int

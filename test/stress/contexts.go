@@ -13,7 +13,7 @@ var contextNames = []string{"stress-conn", "stress-request", "stress-query"}
 
 // A node is a memory context of the worker's tree, and what is in it.
 type node struct {
-	mc     memctx.Context
+	mc     *memctx.Context
 	parent int // of nodes; -1: the worker's root
 	chain  chain[cell]
 	words  []uint64
@@ -34,7 +34,7 @@ type lease struct {
 func (w *worker) stepContext() {
 	i := w.below(len(w.nodes))
 	n := &w.nodes[i]
-	if n.mc == (memctx.Context{}) {
+	if n.mc == nil {
 		w.makeNode(i, n)
 		return
 	}
@@ -68,7 +68,7 @@ var contextOps = []struct {
 
 func (w *worker) makeNode(i int, n *node) {
 	parent, above := w.below(len(w.nodes)), w.root
-	if p := &w.nodes[parent]; p.mc != (memctx.Context{}) {
+	if p := &w.nodes[parent]; p.mc != nil {
 		above = p.mc
 	} else {
 		parent = -1
@@ -161,7 +161,7 @@ func (w *worker) eachBelow(i int, f func(j int, n *node)) {
 	var list [contexts]int
 	found := list[:0]
 	for j := range w.nodes {
-		if w.nodes[j].mc != (memctx.Context{}) && w.isBelow(j, i) {
+		if w.nodes[j].mc != nil && w.isBelow(j, i) {
 			found = append(found, j)
 		}
 	}
@@ -215,7 +215,7 @@ func (w *worker) deleteNode(i int, n *node) {
 
 func (w *worker) moveNode(i int, n *node) {
 	to, above := w.below(len(w.nodes)), w.root
-	if p := &w.nodes[to]; p.mc != (memctx.Context{}) {
+	if p := &w.nodes[to]; p.mc != nil {
 		above = p.mc
 	} else {
 		to = -1
@@ -354,7 +354,7 @@ func (w *worker) promoteFrom(n *node) {
 // endContexts deletes all of them.
 func (w *worker) endContexts() {
 	for i := range w.nodes {
-		if n := &w.nodes[i]; n.mc != (memctx.Context{}) {
+		if n := &w.nodes[i]; n.mc != nil {
 			w.deleteNode(i, n)
 		}
 	}

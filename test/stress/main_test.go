@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/haven-mem/haven/memctx"
 )
 
 // plantVar names the bug of a child process.
@@ -107,7 +105,7 @@ var plants = map[string]plant{
 	}, want: "byte 99 of a new buffer of 112 is 0x1, want 0", perP: true},
 	"a context is reset too early": {do: func(w *worker) bool {
 		for i := range w.nodes {
-			if n := &w.nodes[i]; n.mc != (memctx.Context{}) && n.chain.head != nil {
+			if n := &w.nodes[i]; n.mc != nil && n.chain.head != nil {
 				n.mc.Reset()
 				return true
 			}

@@ -26,7 +26,7 @@ type shared struct {
 	bytes   *pool.Bytes
 	dirty   bool // bytes has the option Dirty
 	arenas  *arena.Pool
-	root    memctx.Context
+	root    *memctx.Context
 	buffers chan buffer
 	parcels chan parcel
 	leases  chan lease

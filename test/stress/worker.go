@@ -43,7 +43,7 @@ type worker struct {
 	threads [24]thread
 	buffers [24]buffer
 	parcels [4]parcel
-	root    memctx.Context
+	root    *memctx.Context
 	nodes   [contexts]node
 
 	text    []byte
