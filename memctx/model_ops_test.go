@@ -212,7 +212,7 @@ func (m *treeModel) setParent(n, p *node) {
 	}
 	wants := ""
 	switch {
-	case p.isBelow(n):
+	case p.reaches(n):
 		wants = fmt.Sprintf("memctx: SetParent of %s to %s: want a context that is not the same or below it", n.path(), p.path())
 	case n.forsaken:
 		wants = fmt.Sprintf("memctx: SetParent of %s to %s: %s was abandoned", n.path(), to.Path(), n.path())

@@ -185,6 +185,17 @@ func (n *node) isBelow(p *node) bool {
 	return false
 }
 
+// reaches reports whether n is p or below it, and what is between still knows what it was
+// below: the place of none of them is another's.
+func (n *node) reaches(p *node) bool {
+	for ; n != nil && n != p; n = n.parent {
+		if memctx.Replaced(n.mc) {
+			return false
+		}
+	}
+	return n != nil
+}
+
 // unlimited reports whether anything may move below n.
 func (n *node) unlimited() bool {
 	for ; n != nil; n = n.parent {
