@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -112,6 +113,7 @@ func TestLimitOfSmallValues(t *testing.T) {
 // A warm arena comes with its memory where there is room for it, and without where
 // there is not, which is no limit error.
 func TestLimitBelowWarm(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // each has warm arenas of its own
 	root := memctx.New("root")
 	defer root.Delete()
 	type none struct{}

@@ -257,13 +257,13 @@ func (c *node) becomeRoot() {
 	if c.watch == nil {
 		c.watch = new(watch)
 		roots.Add(c)
-		runtime.AddCleanup(c, (*watch).dropped, c.watch)
+		runtime.AddCleanup(c, (*watch).drop, c.watch)
 	}
 	w := c.watch
 	if w.tag != c.tagOf() {
 		w.tag, w.order = c.tagOf(), rootsMade.Add(1)
 	}
-	w.kind, w.ident, w.site, w.created = c.kind, c.settings.Ident, c.site, c.created
+	w.name, w.dropped, w.ident, w.site, w.created = c.kind.name, c.kind.dropped, c.settings.Ident, c.site, c.created
 	w.on.Store(true)
 }
 
@@ -280,17 +280,18 @@ type watch struct {
 	on      atomic.Bool // a root has the node
 	order   uint64      // among all roots of the context with this tag; guarded by the node's mu
 	tag     uint64
-	kind    *kind
+	name    string
+	dropped *atomic.Uint64 // the kind's; a kind has nodes, which a cleanup must not keep
 	ident   string
 	site    *leak.Site
 	created clock.Time
 }
 
-// dropped is called when nobody has the node any more.
-func (w *watch) dropped() {
+// drop is called when nobody has the node any more.
+func (w *watch) drop() {
 	if w.on.Load() {
-		w.kind.dropped.Add(1)
-		leak.Report(leak.Dropped, "context", w.kind.name, label(w.kind.name, w.ident), 0, w.created.Age(), w.site)
+		w.dropped.Add(1)
+		leak.Report(leak.Dropped, "context", w.name, label(w.name, w.ident), 0, w.created.Age(), w.site)
 	}
 }
 

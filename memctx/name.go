@@ -23,7 +23,8 @@ type kind struct {
 
 	nodes nodes
 
-	abandoned, dropped, limitErrors atomic.Uint64
+	dropped                *atomic.Uint64
+	abandoned, limitErrors atomic.Uint64
 
 	peak atomic.Int64 // most bytes of one context that has ended
 }
@@ -68,7 +69,7 @@ func kindFor(name string) *kind {
 		return k.(*kind)
 	}
 	name = strings.Clone(name) // which may be part of something large, or lie in an arena
-	k := &kind{name: name, pool: arena.NewPool(arena.Config{Name: name})}
+	k := &kind{name: name, pool: arena.NewPool(arena.Config{Name: name}), dropped: new(atomic.Uint64)}
 	gccycle.Watch(k, func(k *kind, _ gccycle.Pressure) { k.nodes.trim() })
 	kinds.by.Store(name, k)
 	kinds.n++

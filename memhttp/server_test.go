@@ -191,6 +191,7 @@ func TestTree(t *testing.T) {
 
 // TestMemoryIsUsedAgain checks that a request that went well gives its arena back.
 func TestMemoryIsUsedAgain(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // each has warm arenas of its own
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fill(memctx.FromContext(r.Context()).Arena(), 1, 100)
 	}))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -111,6 +112,7 @@ func TestReplies(t *testing.T) {
 // the reply is marshaled when that has returned, from memory that is another's.
 func TestInterceptorIsTooEarly(t *testing.T) {
 	testkit.NeedsReuse(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // each has warm arenas of its own
 	early := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		rpc := memctx.FromContext(ctx)
 		mc := rpc.Child("early")
