@@ -8,7 +8,7 @@ import (
 var (
 	cacheColumns = []column[slab.Stats]{
 		{heading{"BYTES", false, 0}, func(c *slab.Stats) string { return formatBytes(c.Bytes) }},
-		{heading{"ACTIVE", false, 0}, func(c *slab.Stats) string { return formatCount(c.InUse) }},
+		{heading{"INUSE", false, 0}, func(c *slab.Stats) string { return formatCount(c.InUse) }},
 		{heading{"OBJECTS", false, 1}, func(c *slab.Stats) string { return formatCount(c.Objects) }},
 		{heading{"USE", false, 1}, func(c *slab.Stats) string { return formatShare(c.InUse, c.Objects) }},
 		{heading{"SIZE", false, 2}, func(c *slab.Stats) string { return formatBytes(c.ObjectSize) }},
@@ -24,7 +24,7 @@ var (
 	}
 	cacheOrders = []order[slab.Stats]{
 		descending("bytes", func(c *slab.Stats) int { return c.Bytes }),
-		descending("active", func(c *slab.Stats) int { return c.InUse }),
+		descending("inuse", func(c *slab.Stats) int { return c.InUse }),
 		descending("objects", func(c *slab.Stats) int { return c.Objects }),
 		descending("slabs", func(c *slab.Stats) int { return c.Slabs }),
 		descending("misses", func(c *slab.Stats) uint64 { return c.Misses }),

@@ -14,7 +14,7 @@ var (
 	treeColumns = []column[memctx.Row]{
 		{heading{"BYTES", false, 0}, func(r *memctx.Row) string { return formatBytes(r.Total.Bytes) }},
 		{heading{"OWN", false, 2}, ofOne(func(r *memctx.Row) string { return formatBytes(r.Own.Bytes) })},
-		{heading{"PEAK", false, 3}, func(r *memctx.Row) string { return formatBytes(r.Total.HighWater) }},
+		{heading{"HIGH", false, 3}, func(r *memctx.Row) string { return formatBytes(r.Total.HighWater) }},
 		{heading{"LIMIT", false, 1}, func(r *memctx.Row) string { return formatBound(r.Limit) }},
 		{heading{"FULL", false, 1}, func(r *memctx.Row) string { return formatShare(r.Total.Bytes, r.Limit) }},
 		{heading{"RESERVED", false, 8}, func(r *memctx.Row) string { return formatBound(r.Reserve) }},
@@ -27,7 +27,7 @@ var (
 	treeOrders = []order[memctx.Row]{
 		descending("bytes", func(r *memctx.Row) int { return r.Total.Bytes }),
 		descending("own", func(r *memctx.Row) int { return r.Own.Bytes }),
-		descending("peak", func(r *memctx.Row) int { return r.Total.HighWater }),
+		descending("high", func(r *memctx.Row) int { return r.Total.HighWater }),
 		descending("chunks", func(r *memctx.Row) int { return r.Total.Chunks }),
 		oldest,
 		byName(label),
@@ -41,7 +41,7 @@ var (
 		{heading{"BYTES", false, 0}, func(r *memctx.Row) string { return formatBytes(r.Own.Bytes) }},
 		{heading{"SHARE", false, 5}, nil}, // of all contexts, see rankedTable
 		{heading{"TOTAL", false, 1}, func(r *memctx.Row) string { return formatBytes(r.Total.Bytes) }},
-		{heading{"PEAK", false, 2}, func(r *memctx.Row) string { return formatBytes(r.Own.HighWater) }},
+		{heading{"HIGH", false, 2}, func(r *memctx.Row) string { return formatBytes(r.Own.HighWater) }},
 		{heading{"CHUNKS", false, 4}, func(r *memctx.Row) string { return formatCount(r.Own.Chunks) }},
 		{heading{"LEASES", false, 6}, func(r *memctx.Row) string { return formatCount(r.Leases) }},
 		{heading{"RESETS", false, 6}, func(r *memctx.Row) string { return formatCount(r.Resets) }},
@@ -50,7 +50,7 @@ var (
 	rankedOrders = []order[memctx.Row]{
 		descending("bytes", func(r *memctx.Row) int { return r.Own.Bytes }),
 		descending("total", func(r *memctx.Row) int { return r.Total.Bytes }),
-		descending("peak", func(r *memctx.Row) int { return r.Own.HighWater }),
+		descending("high", func(r *memctx.Row) int { return r.Own.HighWater }),
 		descending("chunks", func(r *memctx.Row) int { return r.Own.Chunks }),
 		oldest,
 		byName(func(r *memctx.Row) string { return r.Path }),

@@ -33,11 +33,11 @@ flags:
     -sort key       what the rows are sorted by, the largest, oldest or
                     alphabetically first on top; the keys of each view, the
                     default first, are
-                        tree      bytes own peak chunks age name
-                        contexts  bytes total peak chunks age name
-                        names     bytes peak live created errors name
+                        tree      bytes own high chunks age name
+                        contexts  bytes total high chunks age name
+                        names     bytes high live created errors name
                         limits    full name
-                        caches    bytes active objects slabs misses name
+                        caches    bytes inuse objects slabs misses name
                         pools     bytes idle inuse misses dropped name
                         leaks     count bytes age name
     -n rows         most rows on one screen or page (default 0: what fits)
@@ -46,13 +46,14 @@ flags:
     -json           print readings as JSON, complete and exact, one to a line
     -h              print this help
 
-In the tree BYTES, PEAK and CHUNKS are of a context with all below it, and OWN is
-its own part. In the list of contexts they are of the context alone, and TOTAL is
-with all below. Many contexts of one name are a row, NAME ×COUNT, with the first
-three below it; the share of their limits is that of the fullest. Limits that are
-not half used are only counted, unless they are sorted by name. K, M, G are powers
-of 1024 bytes. FULL is the share of the limit that is used, GC CPU the collector's
-share of the CPU time since the program's start. NO_COLOR turns colours off.
+HIGH is the high-water mark. In the tree BYTES, HIGH and CHUNKS are of a context
+with all below it, and OWN is its own part. In the list of contexts they are of
+the context alone, and TOTAL is with all below. Many contexts of one name are a
+row, NAME ×COUNT, with the first three below it; the share of their limits is
+that of the fullest. Limits that are not half used are only counted, unless they
+are sorted by name. K, M, G are powers of 1024 bytes. FULL is the share of the
+limit that is used, GC CPU the collector's share of the CPU time since the
+program's start. NO_COLOR turns colours off.
 
 The exit status is 0, 1 when the program could not be read to begin with, 2 for
 bad input, and 128 and the signal's number after a signal.

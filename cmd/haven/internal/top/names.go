@@ -8,7 +8,7 @@ import (
 var (
 	nameColumns = []column[memctx.NameStats]{
 		{heading{"BYTES", false, 0}, func(n *memctx.NameStats) string { return formatBytes(n.Bytes) }},
-		{heading{"PEAK", false, 2}, func(n *memctx.NameStats) string { return formatBytes(n.HighWater) }},
+		{heading{"HIGH", false, 2}, func(n *memctx.NameStats) string { return formatBytes(n.HighWater) }},
 		{heading{"CHUNKS", false, 9}, func(n *memctx.NameStats) string { return formatCount(n.Chunks) }},
 		{heading{"LIVE", false, 1}, func(n *memctx.NameStats) string { return formatCount(n.Live) }},
 		{heading{"HELD", false, 5}, func(n *memctx.NameStats) string { return formatCount(n.Held) }},
@@ -22,7 +22,7 @@ var (
 	}
 	nameOrders = []order[memctx.NameStats]{
 		descending("bytes", func(n *memctx.NameStats) int { return n.Bytes }),
-		descending("peak", func(n *memctx.NameStats) int { return n.HighWater }),
+		descending("high", func(n *memctx.NameStats) int { return n.HighWater }),
 		descending("live", func(n *memctx.NameStats) int { return n.Live }),
 		descending("created", func(n *memctx.NameStats) uint64 { return n.Created }),
 		descending("errors", func(n *memctx.NameStats) uint64 { return n.LimitErrors }),

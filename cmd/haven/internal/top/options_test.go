@@ -51,7 +51,7 @@ func TestBadInput(t *testing.T) {
 		{"1 2", []string{`unexpected argument "2"`, "accepted: one address"}},
 		{"1 -fast", []string{"-fast", acceptedFlags}},
 		{"-view forest 1", []string{`-view "forest"`, "accepted: tree, contexts, names, limits, caches, pools, leaks"}},
-		{"-sort colour 1", []string{`-sort "colour": view tree has no such key; accepted: bytes, own, peak, chunks, age, name`}},
+		{"-sort colour 1", []string{`-sort "colour": view tree has no such key; accepted: bytes, own, high, chunks, age, name`}},
 		{"-view pools -sort age 1", []string{`-sort "age": view pools`, "accepted: bytes, idle, inuse, misses, dropped, name"}},
 		{"-sort= 1", []string{`-sort ""`, "accepted: bytes"}},
 		{"1 -n -1", []string{"-n -1", "accepted: 0 for what fits"}},
