@@ -297,8 +297,9 @@ func TestSampleFirst(t *testing.T) {
 	check.SampleStacks(math.MaxInt32)
 	root := memctx.New("sampled first root")
 	defer root.Delete()
+	name := freshName("sampled first")
 	for n := range 10 {
-		c := root.Child("sampled first")
+		c := root.Child(name)
 		if n == 2 {
 			c.Delete()
 		}
@@ -307,7 +308,7 @@ func TestSampleFirst(t *testing.T) {
 		}
 	}
 	check.SampleStacks(0)
-	if memctx.IsSampled(root.Child("sampled first of none")) {
+	if memctx.IsSampled(root.Child(freshName("sampled first of none"))) {
 		t.Error("one is sampled where none shall be")
 	}
 }
