@@ -73,27 +73,16 @@ func hasRoom[T any](buf, s []T, n int) bool {
 	return n <= cap(s)-len(s) && addr.Begins(s, buf)
 }
 
-// appendTo appends vs to s in l's memory. A few are written one by one: what the caller has
-// just written value by value the processor has at hand for reads of the same size, but not
-// for the wider ones of a copy, which then wait.
+// appendTo appends vs to s in l's memory.
 func appendTo[T any](l *typed[T], s, vs []T) []T {
 	if !hasRoom(l.buf, s, len(vs)) {
 		return append(mustRoom(l, "Append", s, len(vs)), vs...)
 	}
 	n := len(s)
 	s = s[:n+len(vs)]
-	if to := s[n:]; len(vs) > few || addr.Begins(to, vs) {
-		copy(to, vs)
-	} else {
-		for i := range to {
-			to[i] = vs[i]
-		}
-	}
+	addr.Write(s[n:], vs)
 	return s
 }
-
-// few is the most values that Append writes one by one.
-const few = 4
 
 // mustRoom is room that panics with the error. The lane may be one on its own that was never
 // used.

@@ -170,21 +170,9 @@ func Append[T any](a *Arena, s []T, vs ...T) []T {
 	}
 	n := len(s)
 	s = s[:n+len(vs)]
-	// A few are written one by one: what the caller has just written value by value the
-	// processor has at hand for reads of the same size, but not for the wider ones of a copy,
-	// which then wait.
-	if to := s[n:]; len(vs) > few || addr.Begins(to, vs) {
-		copy(to, vs)
-	} else {
-		for i := range to {
-			to[i] = vs[i]
-		}
-	}
+	addr.Write(s[n:], vs)
 	return s
 }
-
-// few is the most values that Append writes one by one.
-const few = 4
 
 // hasRoom reports whether s lies in the open chunk and has room for n values more, as in most
 // calls of Append. It inlines. The check build looks for copies of the arena instead.

@@ -27,8 +27,8 @@ import (
 // children are nil, and everything else does nothing. So code that is written for
 // contexts also runs without one.
 //
-// A Context is two words. What it refers to, some 350 bytes, serves another context of its
-// name after the end, and so does its arena, which it has when it is first asked for one. A
+// A Context has two words, which as a rule are all that a new one allocates: what it refers
+// to, some 350 bytes, serves another context of its name after the end, and so does its arena, which it has when it is first asked for one. A
 // Context that has ended is no other for that: to use it panics as before, and it is described
 // by its name alone from then on.
 type Context struct {
@@ -159,11 +159,11 @@ func New(name string, conf ...Config) *Context {
 	return c.public()
 }
 
-// Child returns a new context below c, which ends with c if it is not ended
+// Child returns a new context below mc, which ends with mc if it is not ended
 // before. It may be called from any goroutine. It costs some hundred nanoseconds.
 // A child of a nil Context is nil.
 //
-// Child panics if name is empty, if a setting is out of its range, if c is deleted, and
+// Child panics if name is empty, if a setting is out of its range, if mc is deleted, and
 // with an [*arena.LimitError] if there is no room for what Config.Reserve asks.
 func (mc *Context) Child(name string, conf ...Config) *Context {
 	child, err := mc.TryChild(name, conf...)

@@ -42,6 +42,22 @@ func Begins[T any](s, in []T) bool {
 	return Offset(First(s), First(in)) < uintptr(len(in))*unsafe.Sizeof(*new(T))
 }
 
+// Write copies vs to to, which is as long. A few values are written one by one: what the
+// caller has just written value by value the processor has at hand for reads of the same
+// size, but not for the wider ones of a copy, which then wait. It inlines.
+func Write[T any](to, vs []T) {
+	if len(vs) > few || Begins(to, vs) {
+		copy(to, vs)
+		return
+	}
+	for i := range to {
+		to[i] = vs[i]
+	}
+}
+
+// few is the most values that Write writes one by one.
+const few = 4
+
 // Holds reports whether the bytes of s lie inside the memory of chunk. Those of an
 // empty string lie nowhere.
 func Holds[T any](chunk []T, s string) bool {

@@ -63,6 +63,7 @@ func TestFastPathsFitBudget(t *testing.T) {
 		{"Table[node].Get", `slab\.\(\*Table\[go\.shape\.struct \{.*callsite\.left.*\}\]\)\.Get`},
 		{"addr.TypeWord", `TypeWord`},
 		{"addr.Within[node]", `addr\.Within\[go\.shape\.struct \{.*callsite\.left.*\}\]`},
+		{"addr.Write[node]", `addr\.Write\[go\.shape\.struct \{.*callsite\.left.*\}\]`},
 		{"addr.String", `addr.go:\d+:\d+: can inline String`},
 		{"arena's slot", `slot`},
 		{"arena's checkUsable", `arena.go:\d+:\d+: can inline \(\*Arena\)\.checkUsable`},
